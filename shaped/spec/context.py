@@ -1,0 +1,108 @@
+"""The path on which an operation is applied: what is known there, what has to hold, what is assumed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from shaped.errors import Fault, ShapeError
+from shaped.spec.dims import Dim, DimLike, Kind, Symbol
+from shaped.spec.dtypes import ANY_DTYPE, DType
+from shaped.spec.facts import Facts, Status, Verdict
+from shaped.spec.shape import Pack, Shape
+from shaped.spec.values import TensorType, Value
+
+
+@dataclass
+class Context:
+    """One path: its facts, and whether a condition that only some named sizes satisfy is an error on it.
+
+    Args:
+        facts: what is known about sizes here.
+        certain: False where paths were joined or a condition was not understood: there a SOMETIMES becomes an assumption.
+        assumptions: what was assumed, in the user's names; the caller attaches lines.
+    """
+
+    facts: Facts = field(default_factory=Facts)
+    certain: bool = True
+    assumptions: list[str] = field(default_factory=list)
+    _numbers: itertools.count[int] = field(default_factory=itertools.count)
+
+    def fresh(self, low: int | None = 0) -> Dim:
+        """A size that was not followed, at least `low`."""
+        return Dim.atom(Symbol(f"_{next(self._numbers)}", Kind.UNKNOWN, low=low))
+
+    def fresh_pack(self) -> Pack:
+        """Axes that were not followed."""
+        return Pack(f"_{next(self._numbers)}", Kind.UNKNOWN)
+
+    def unknown_tensor(self, dtype: DType = ANY_DTYPE) -> TensorType:
+        """A tensor of which at most the dtype is known."""
+        return TensorType(Shape.of(self.fresh_pack()), dtype)
+
+    def is_equal(self, a: DimLike, b: DimLike) -> bool:
+        """Whether a == b for all sizes."""
+        return self.facts.compare(a, b).status is Status.PROVED
+
+    def is_never_equal(self, a: DimLike, b: DimLike) -> bool:
+        """Whether no sizes satisfy a == b."""
+        return self.facts.compare(a, b).status is Status.NEVER
+
+    def is_at_least(self, a: DimLike, b: DimLike) -> bool:
+        """Whether a >= b for all sizes."""
+        return self.facts.at_least(a, b).status is Status.PROVED
+
+    def require_equal(self, a: DimLike, b: DimLike, fault: Callable[[], Fault]) -> Dim:
+        """Demand a == b and give the size that both are, the better known of the two.
+
+        Raises:
+            Fault: `fault()` with the sizes for which it fails, when no sizes satisfy it or, on a certain path, when
+                only some do.
+        """
+        a, b = Dim.of(a), Dim.of(b)
+        self._require(self.facts.compare(a, b), fault)
+        return b if a.has_unknown and not b.has_unknown else a
+
+    def require_at_least(self, a: DimLike, b: DimLike, fault: Callable[[], Fault]) -> None:
+        """Demand a >= b. Raises like `require_equal`."""
+        self._require(self.facts.at_least(a, b), fault)
+
+    def _require(self, verdict: Verdict, fault: Callable[[], Fault]) -> None:
+        if verdict.status is Status.NEVER or (verdict.status is Status.SOMETIMES and self.certain):
+            raised = fault()
+            raised.sizes = raised.sizes or verdict.sizes
+            raise raised
+        if verdict.status is Status.ASSUMABLE:
+            self.assumptions.append(verdict.assumption)
+            self.facts = verdict.learned or self.facts
+
+    def axis(self, operation: str, tensor: TensorType, dim: Value, *, new: int = 0) -> int | None:
+        """The axis that `dim` names, for a shape with `new` more axes; None if it was not followed.
+
+        It is kept as written (negative from the end), since the rank may be unknown; for a known rank it is
+        counted from the front.
+
+        Raises:
+            ShapeError: it is out of range.
+        """
+        if not isinstance(dim, Dim) or dim.constant is None:
+            return None
+        index, rank = dim.constant, tensor.shape.rank
+        if rank is None:
+            return index
+        # torch gives a scalar one axis here: dim 0 and -1 of it are allowed.
+        count = max(rank + new, 1)
+        if not -count <= index < count:
+            axes = "1 axis" if rank == 1 else f"{rank} axes"
+            raise ShapeError(
+                operation,
+                f"dim {index} is out of range, {tensor} has {axes}",
+                hint=f"use a dim from {-count} to {count - 1}",
+                dims=tensor.shape.dims,
+            )
+        return index % count
+
+    def branch(self) -> Context:
+        """A copy for one of several paths; assumptions are shared, facts are not."""
+        return replace(self)

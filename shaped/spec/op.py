@@ -1,0 +1,134 @@
+"""The declaration of an operation, and the table of all of them.
+
+A function that gives the result's type for the arguments' types, its rule, is declared with `op`; its parameters are
+those of the torch function, in torch's order and with torch's names. A `torch.nn` module is declared with `module`:
+its constructor makes its parameters, its `forward` is made of rules.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from shaped.spec.values import UNKNOWN, TensorType, Value
+
+if TYPE_CHECKING:
+    from shaped.spec.context import Context
+
+P = ParamSpec("P")
+R = TypeVar("R", bound=Value)
+M = TypeVar("M", bound="type[Module]")
+
+
+@dataclass(frozen=True)
+class Op:
+    """One operation.
+
+    Args:
+        name: its name in messages and in the reference.
+        formula: what it computes, in one line.
+        torch: the names that mean it: `torch.softmax`, `torch.nn.functional.softmax`, `Tensor.softmax` for a method,
+            `Tensor.__add__` for an operator.
+        rule: the types of its results for a `Context` and the types of its arguments.
+        in_place: names of methods that also write the result into their first argument.
+        module: the file of the table that declares it.
+    """
+
+    name: str
+    formula: str
+    torch: tuple[str, ...]
+    rule: Callable[..., Value]
+    in_place: tuple[str, ...] = ()
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The parameters, without the context."""
+        signature = inspect.signature(self.rule, eval_str=False)
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+    def apply(self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        """The results' types for a call with these arguments; UNKNOWN if they do not fit the parameters.
+
+        A tensor that was not followed arrives in the rule as a tensor of unknown axes.
+
+        Raises:
+            Fault: the call is wrong.
+        """
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError:
+            return UNKNOWN
+        for name, parameter in self.signature.parameters.items():
+            if parameter.annotation == "TensorType" and name in bound.arguments:
+                value = bound.arguments[name]
+                if value is UNKNOWN:
+                    bound.arguments[name] = context.unknown_tensor()
+                elif not isinstance(value, TensorType):
+                    return UNKNOWN
+        return self.rule(context, *bound.args, **bound.kwargs)
+
+
+class Module:
+    """An instance of a `torch.nn` module. Its public attributes are what users can read from it.
+
+    A subclass has torch's constructor parameters after the context, and `forward(context, *inputs)`.
+    """
+
+    torch_name: str = ""
+
+    def forward(self, context: Context, *args: Any, **kwargs: Any) -> Value:
+        """The results' types for a call of the module."""
+        return UNKNOWN
+
+
+OPS: dict[str, Op] = {}
+MODULES: dict[str, type[Module]] = {}
+_BY_TORCH_NAME: dict[str, Op] = {}
+
+
+def op(
+    name: str, *torch: str, formula: str = "", in_place: Sequence[str] = ()
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare an operation by its rule.
+
+    >>> @op("identity", "torch.clone", formula="y = x")
+    ... def identity(context: Context, input: TensorType) -> TensorType:
+    ...     return input
+    """
+
+    def declare(rule: Callable[P, R]) -> Callable[P, R]:
+        declared = Op(name, formula, (*torch, *in_place), rule, tuple(in_place))
+        assert name not in OPS, f"{name} is declared twice"
+        OPS[name] = declared
+        for torch_name in declared.torch:
+            assert torch_name not in _BY_TORCH_NAME, f"{torch_name} is declared twice"
+            _BY_TORCH_NAME[torch_name] = declared
+        return rule
+
+    return declare
+
+
+def module(*torch: str) -> Callable[[M], M]:
+    """Declare a `torch.nn` module by its class."""
+
+    def declare(cls: M) -> M:
+        cls.torch_name = torch[0]
+        for name in torch:
+            assert name not in MODULES, f"{name} is declared twice"
+            MODULES[name] = cls
+        return cls
+
+    return declare
+
+
+def find_op(torch_name: str) -> Op | None:
+    """The operation that a torch name means, None if there is no rule for it."""
+    return _BY_TORCH_NAME.get(torch_name)
+
+
+def find_module(torch_name: str) -> type[Module] | None:
+    """The module that a torch name means, None if there is no rule for it."""
+    return MODULES.get(torch_name)

@@ -1,0 +1,76 @@
+"""What an operation takes and gives: tensors by their types, ints by their sizes, and what was not followed."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Union
+
+from shaped.spec.dims import Dim
+from shaped.spec.dtypes import ANY_DTYPE, DType
+from shaped.spec.shape import Axis, Shape
+
+if TYPE_CHECKING:
+    from shaped.spec.op import Module
+
+
+class Unknown(enum.Enum):
+    """The type of `UNKNOWN`, for exact typing."""
+
+    UNKNOWN = "unknown"
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN: Final = Unknown.UNKNOWN
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """All that is known of a tensor: its shape, the dtypes it may have, its device (None if not known).
+
+    `joined` says that its shape was joined from several paths, so that what holds for only some named sizes is no error
+    with it.
+    """
+
+    shape: Shape
+    dtype: DType = ANY_DTYPE
+    device: str | None = None
+    joined: bool = False
+
+    @staticmethod
+    def of(*axes: Axis | int, dtype: DType = ANY_DTYPE) -> TensorType:
+        """The tensor with these axes."""
+        return TensorType(Shape.of(*axes), dtype)
+
+    def with_shape(self, shape: Shape) -> TensorType:
+        """A tensor of the same dtype and device with another shape."""
+        return replace(self, shape=shape)
+
+    def with_dtype(self, dtype: DType) -> TensorType:
+        """A tensor of the same shape and device with another dtype."""
+        return replace(self, dtype=dtype)
+
+    def __str__(self) -> str:
+        return str(self.shape)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A float that is the true quotient of two ints, as `t / 2` gives."""
+
+    numerator: Dim
+    denominator: Dim
+
+
+@dataclass(frozen=True)
+class Many:
+    """A tuple or list of `length` values of one kind: what a list comprehension or `split` gives when it is not counted."""
+
+    element: Value
+    length: Dim
+
+
+# bool stands before the numbers in every match: a Python bool is an int, a Dim is not.
+Value = Union[TensorType, Dim, Ratio, bool, float, str, None, DType, "tuple[Value, ...]", Many, "Module", Unknown]
