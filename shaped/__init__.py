@@ -1,0 +1,37 @@
+"""Shape errors in ordinary PyTorch code, found before anything runs.
+
+The names here are loaded when they are first used: importing `shaped` imports neither torch nor the checker.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shaped.reveal import reveal_shape as reveal_shape
+    from shaped.static.check import Checker as Checker
+    from shaped.static.report import Diagnostic as Diagnostic
+    from shaped.static.report import Report as Report
+
+_HOMES = {
+    "Checker": "shaped.static.check",
+    "Diagnostic": "shaped.static.report",
+    "Report": "shaped.static.report",
+    "reveal_shape": "shaped.reveal",
+}
+
+__version__ = "0.1.0"
+__all__ = ["Checker", "Diagnostic", "Report", "reveal_shape"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
