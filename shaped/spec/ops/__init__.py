@@ -1,0 +1,26 @@
+"""The table of operations, one file a family; importing this declares them all."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+
+FAMILIES = (
+    "elementwise",
+    "arithmetic",
+    "comparison",
+    "blend",
+    "activation",
+    "reduction",
+    "scan",
+    "statistics",
+    "sorting",
+    "creation",
+    "random",
+    "conversion",
+    "initialization",
+)
+
+for _family in FAMILIES:
+    if find_spec(f"{__name__}.{_family}") is not None:
+        import_module(f"{__name__}.{_family}")
