@@ -1,0 +1,70 @@
+"""The examples do what they say: each runs, the clean ones are clean, and each broken one has one fault that is found."""
+
+from __future__ import annotations
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shaped.static.check import Checker
+from shaped.static.report import Statistics
+from tests.expected import errors_in, expected_in, told
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+CLEAN = sorted(EXAMPLES.glob("*.py"))
+BROKEN = sorted((EXAMPLES / "broken").glob("*.py"))
+
+
+def by_name(path: Path) -> str:
+    return path.stem
+
+
+@pytest.mark.parametrize("path", CLEAN, ids=by_name)
+def test_an_example_runs_and_reaches_its_goal(path: Path) -> None:
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("path", BROKEN, ids=by_name)
+def test_a_broken_example_fails_in_torch(path: Path) -> None:
+    with pytest.raises((RuntimeError, IndexError, ValueError, AssertionError)) as raised:
+        runpy.run_path(str(path), run_name="__main__")
+    # The fault lies in the example: the last frame of the file that raised is no import.
+    assert any(Path(entry.path) == path and entry.name != "<module>" for entry in raised.traceback)
+
+
+@pytest.mark.parametrize("path", CLEAN, ids=by_name)
+def test_a_clean_example_has_no_diagnostics(path: Path) -> None:
+    found = errors_in(path)
+    assert not found, told(found)
+
+
+@pytest.mark.parametrize("path", BROKEN, ids=by_name)
+def test_a_broken_example_is_reported_on_its_marked_line_only(path: Path) -> None:
+    expected = expected_in(path.read_text(encoding="utf-8"))
+    assert len(expected) == 1, "a broken example has exactly one fault"
+    found = errors_in(path)
+    assert len(found) == 1, told(found)
+    assert expected[0].is_met_by(found[0]), told(found)
+
+
+def statistics_of(*paths: Path) -> Statistics:
+    total = Statistics()
+    for path in paths:
+        total.add(Checker().check(path).statistics)
+    return total
+
+
+def test_every_shape_of_the_gpt_is_known() -> None:
+    statistics = statistics_of(EXAMPLES / "gpt.py")
+    assert statistics.tensors > 40
+    assert statistics.shape_known == statistics.tensors
+
+
+def test_nine_in_ten_shapes_of_the_examples_are_known() -> None:
+    statistics = statistics_of(*CLEAN)
+    assert statistics.tensors > 200
+    assert statistics.shape_known >= 0.9 * statistics.tensors
