@@ -1,6 +1,6 @@
 """The diagnostics that a test program expects, read from its comments, and those that the checker gives.
 
-A line that is to be reported ends in `# error: shape` (the code), `# error[shape]` or `# error[shape]: inner dimensions`
+A line that is to be reported ends in `# error: shape` (the code), `# error[shape]`, or `# error[shape]: dimensions`
 (a code and a part of the message).
 """
 
@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shaped.static.check import Checker
-from shaped.static.report import Diagnostic
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from shaped.static.report import Diagnostic
 
 _MARK = re.compile(r"#\s*error(?:\[(?P<code>[a-z-]+)\](?::\s*(?P<part>.+))?|:\s*(?P<only_code>[a-z-]+))\s*$")
 

@@ -1,4 +1,4 @@
-"""The examples do what they say: each runs, the clean ones are clean, and each broken one has one fault that is found."""
+"""The examples do what they say: each one runs, the clean ones are clean, each broken one has a fault that is found."""
 
 from __future__ import annotations
 

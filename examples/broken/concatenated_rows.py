@@ -10,7 +10,9 @@ class Match(nn.Module):
         super().__init__()
         self.score = nn.Linear(512 + 300, 1)
 
-    def forward(self, image: Float[Tensor, "batch 512"], caption: Float[Tensor, "batch 300"]) -> Float[Tensor, "batch 1"]:
+    def forward(
+        self, image: Float[Tensor, "batch 512"], caption: Float[Tensor, "batch 300"]
+    ) -> Float[Tensor, "batch 1"]:
         joined = torch.cat((image, caption))  # error: shape
         return self.score(joined)
 

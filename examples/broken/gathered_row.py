@@ -5,7 +5,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 
-def chosen_log_probability(logits: Float[Tensor, "batch actions"], action: Int[Tensor, "batch"]) -> Float[Tensor, "batch"]:
+def chosen_log_probability(
+    logits: Float[Tensor, "batch actions"], action: Int[Tensor, "batch"]
+) -> Float[Tensor, "batch"]:
     log_probabilities = logits.log_softmax(dim=-1)
     return log_probabilities.gather(1, action)  # error: shape
 

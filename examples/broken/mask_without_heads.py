@@ -18,7 +18,9 @@ class Attention(nn.Module):
         self, x: Float[Tensor, "batch seq d_model"], real: Bool[Tensor, "batch seq"]
     ) -> Float[Tensor, "batch seq d_model"]:
         batch, seq, d_model = x.shape
-        q, k, v = (part.view(batch, seq, self.n_heads, self.d_head).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
+        q, k, v = (
+            part.view(batch, seq, self.n_heads, self.d_head).transpose(1, 2) for part in self.qkv(x).chunk(3, -1)
+        )
         scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_head)
         scores = scores.masked_fill(~real[:, None], float("-inf"))  # error: shape
         return (scores.softmax(dim=-1) @ v).transpose(1, 2).reshape(batch, seq, d_model)
