@@ -1,0 +1,208 @@
+"""Affine maps of the last axis: `linear` and `bilinear`, functions and modules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shaped.errors import Fault, ShapeError
+from shaped.spec.dims import ONE, Dim
+from shaped.spec.op import Module, module, op
+from shaped.spec.ops.options import common_dtype, flag, option_size, optional_tensor, parameter_dtype, require_equal
+from shaped.spec.shape import Shape
+from shaped.spec.values import UNKNOWN, TensorType, Value
+
+if TYPE_CHECKING:
+    from shaped.spec.context import Context
+    from shaped.spec.dtypes import DType
+
+
+def map_last_axis(
+    context: Context, operation: str, input: TensorType, in_features: Dim, out: tuple[Dim, ...], hint: str = ""
+) -> Shape:
+    """(..., in) -> (..., *out), for an `in` that has to be `in_features`.
+
+    Raises:
+        ShapeError: the last axis differs, or there is none.
+    """
+    operands = f"{input} @ ({', '.join(map(str, (in_features, *out)))}{'' if out else ','})"
+    if input.shape.rank == 0:
+        raise ShapeError(operation, "a scalar has no last axis", operands)
+    found = input.shape.at(-1)
+    if found is None:
+        return Shape.of(context.fresh_pack(), *out)
+    require_equal(
+        context,
+        (input,),
+        found,
+        in_features,
+        lambda: ShapeError(
+            operation,
+            f"inner dimensions {found} and {in_features} differ",
+            operands,
+            "" if found.has_unknown else hint,
+            (found, in_features),
+        ),
+    )
+    return input.shape.replace(-1, *out)
+
+
+@op("linear", "torch.nn.functional.linear", formula="y[..., o] = b[o] + sum(i) x[..., i]*w[o, i]")
+def linear(context: Context, input: TensorType, weight: TensorType, bias: Value = None) -> TensorType:
+    """Map the last axis by a matrix (out, in), or reduce it by a vector (in,).
+
+    Raises:
+        ShapeError: the inner sizes differ, or the weight is no matrix or vector.
+    """
+    kind = common_dtype(input, weight)
+    rank = weight.shape.rank
+    if weight.shape.least_rank > 2 or rank == 0:
+        axes = f"{rank or weight.shape.least_rank} axes" if rank else "no axis"
+        raise ShapeError("linear", f"the weight has {axes}, 2 expected", f"{input} with weight {weight}")
+    if rank is None:
+        hidden = (context.fresh(),) if weight.shape.least_rank else ()
+        if not hidden:
+            return context.unknown_tensor(kind)
+        # One axis is known: the weight may be a vector or a matrix.
+        return TensorType(Shape.of(context.fresh_pack()), kind)
+    *out, in_features = weight.shape.dims
+    tensor = optional_tensor(context, bias)
+    if tensor is not None and out:
+        _check_bias(context, tensor, out[0])
+    return input.with_shape(map_last_axis(context, "linear", input, in_features, tuple(out))).with_dtype(kind)
+
+
+def _check_bias(context: Context, bias: TensorType, out_features: Dim) -> None:
+    """A bias of one axis has `out_features` values, or one."""
+    if bias.shape.rank != 1:
+        return
+    (length,) = bias.shape.dims
+    if context.is_never_equal(length, out_features) and context.is_never_equal(length, ONE):
+        reason = f"bias {bias}, ({out_features},) expected"
+        raise ShapeError("linear", reason, dims=(length, out_features))
+
+
+@op(
+    "bilinear",
+    "torch.nn.functional.bilinear",
+    "torch.bilinear",
+    formula="y[..., o] = b[o] + sum(i,j) x[..., i]*w[o,i,j]*z[..., j]",
+)
+def bilinear(
+    context: Context, input1: TensorType, input2: TensorType, weight: TensorType, bias: Value = None
+) -> TensorType:
+    """Map the last axes of two tensors with equal other axes by a weight (out, in1, in2).
+
+    Raises:
+        ShapeError: the inner sizes or the other axes differ.
+    """
+    kind = common_dtype(input1, input2, weight)
+    if weight.shape.rank is None:
+        return TensorType(Shape.of(context.fresh_pack(), context.fresh()), kind)
+    if weight.shape.rank != 3:
+        raise ShapeError("bilinear", f"the weight has {weight.shape.rank} axes, 3 expected", f"weight {weight}")
+    out, in1, in2 = weight.shape.dims
+    return _bilinear(context, input1, input2, in1, in2, out, kind)
+
+
+def _bilinear(
+    context: Context, input1: TensorType, input2: TensorType, in1: Dim, in2: Dim, out: Dim, kind: DType
+) -> TensorType:
+    operands = f"{input1}, {input2} with weight {Shape.of(out, in1, in2)}"
+    first, second = input1.shape, input2.shape
+    for found, expected, name in ((first.at(-1), in1, "first"), (second.at(-1), in2, "second")):
+        if found is not None:
+
+            def fault(found: Dim = found, expected: Dim = expected, name: str = name) -> Fault:
+                reason = f"the {name} input has {found} features, {expected} expected"
+                return ShapeError("bilinear", reason, operands, dims=(found, expected))
+
+            require_equal(context, (input1, input2), found, expected, fault)
+    if first.rank is None or second.rank is None or not first.rank or not second.rank:
+        known = first if first.rank else second
+        shape = known.replace(-1, out) if known.rank else Shape.of(context.fresh_pack(), out)
+        return TensorType(shape, kind)
+    if first.rank != second.rank:
+        raise ShapeError("bilinear", f"{first.rank} and {second.rank} axes", operands)
+    leading = []
+    for axis, (a, b) in enumerate(zip(first.dims[:-1], second.dims[:-1], strict=True)):
+
+        def differ(a: Dim = a, b: Dim = b, axis: int = axis) -> Fault:
+            return ShapeError("bilinear", f"sizes {a} and {b} of axis {axis} differ", operands, dims=(a, b))
+
+        leading.append(require_equal(context, (input1, input2), a, b, differ))
+    return TensorType(Shape.of(*leading, out), kind)
+
+
+@module("torch.nn.Linear")
+class Linear(Module):
+    """An affine map of the last axis."""
+
+    def __init__(
+        self,
+        context: Context,
+        in_features: Value,
+        out_features: Value,
+        bias: Value = True,
+        device: Value = None,
+        dtype: Value = None,
+    ) -> None:
+        self.in_features = option_size(context, in_features)
+        self.out_features = option_size(context, out_features)
+        kind = parameter_dtype(dtype)
+        self.weight = TensorType(Shape.of(self.out_features, self.in_features), kind)
+        self.bias = parameter_if(flag(bias), Shape.of(self.out_features), kind)
+
+    def forward(self, context: Context, input: TensorType) -> TensorType:
+        """(..., in_features) -> (..., out_features)."""
+        hint = f"nn.Linear({input.shape.at(-1)}, {self.out_features})?"
+        shape = map_last_axis(context, "linear", input, self.in_features, (self.out_features,), hint)
+        return input.with_shape(shape).with_dtype(common_dtype(input, self.weight))
+
+
+@module("torch.nn.LazyLinear")
+class LazyLinear(Module):
+    """A `Linear` that takes its input features from the first input."""
+
+    def __init__(
+        self, context: Context, out_features: Value, bias: Value = True, device: Value = None, dtype: Value = None
+    ) -> None:
+        self.inner = Linear(context, UNKNOWN, out_features, bias, device, dtype)
+        self.in_features, self.out_features = self.inner.in_features, self.inner.out_features
+        self.weight, self.bias = self.inner.weight, self.inner.bias
+
+    def forward(self, context: Context, input: TensorType) -> TensorType:
+        """(..., any) -> (..., out_features)."""
+        return self.inner.forward(context, input)
+
+
+@module("torch.nn.Bilinear")
+class Bilinear(Module):
+    """A bilinear map of the last axes of two tensors."""
+
+    def __init__(
+        self,
+        context: Context,
+        in1_features: Value,
+        in2_features: Value,
+        out_features: Value,
+        bias: Value = True,
+        device: Value = None,
+        dtype: Value = None,
+    ) -> None:
+        self.in1_features = option_size(context, in1_features)
+        self.in2_features = option_size(context, in2_features)
+        self.out_features = option_size(context, out_features)
+        kind = parameter_dtype(dtype)
+        self.weight = TensorType(Shape.of(self.out_features, self.in1_features, self.in2_features), kind)
+        self.bias = parameter_if(flag(bias), Shape.of(self.out_features), kind)
+
+    def forward(self, context: Context, input1: TensorType, input2: TensorType) -> TensorType:
+        """(..., in1_features), (..., in2_features) -> (..., out_features)."""
+        return bilinear(context, input1, input2, self.weight)
+
+
+def parameter_if(present: bool | None, shape: Shape, kind: DType) -> Value:
+    """A parameter, None where there is none, UNKNOWN where it is not known whether there is one."""
+    if present is None:
+        return UNKNOWN
+    return TensorType(shape, kind) if present else None
