@@ -89,7 +89,11 @@ class Statistics:
 
 @dataclass
 class Report:
-    """All that a check of one file found, and the other source files that the answer depends on."""
+    """All that a check of one file found, and the other source files that the answer depends on.
+
+    `diagnostics` are the findings to report, `silenced` those that a `# type: ignore` comment keeps quiet (mypy wants them
+    too, to tell which comments are used). `depends_on` may name files that do not exist, where one would change the answer.
+    """
 
     path: str
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -97,3 +101,4 @@ class Report:
     shapes: list[ShownShape] = field(default_factory=list)
     statistics: Statistics = field(default_factory=Statistics)
     depends_on: set[str] = field(default_factory=set)
+    silenced: list[Diagnostic] = field(default_factory=list)
