@@ -6,6 +6,19 @@ from importlib import import_module
 from importlib.util import find_spec
 
 FAMILIES = (
+    "movement",
+    "reshape",
+    "expansion",
+    "splitting",
+    "joining",
+    "padding",
+    "diagonal",
+    "scatter",
+    "contraction",
+    "einsum",
+    "linear_algebra",
+    "fft",
+    "einops",
     "elementwise",
     "arithmetic",
     "comparison",

@@ -1,0 +1,429 @@
+"""Products of tensors that sum over shared axes: matmul and its kin, tensordot, dot, outer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shaped.errors import DtypeError, ShapeError
+from shaped.spec.broadcast import broadcast
+from shaped.spec.dims import Dim
+from shaped.spec.dtypes import ANY, ANY_DTYPE, FLOATS, DType
+from shaped.spec.op import op
+from shaped.spec.ops.arguments import axes, integer, listed, require_expands, shown, tensors
+from shaped.spec.ops.movement import swapped
+from shaped.spec.promotion import common_device, excluding, result_type
+from shaped.spec.shape import Shape
+from shaped.spec.values import UNKNOWN, TensorType, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shaped.spec.context import Context
+
+ONE = Dim.of(1)
+
+
+@op(
+    "matmul",
+    "torch.matmul",
+    "Tensor.matmul",
+    "Tensor.__matmul__",
+    formula="y[..., i, j] = sum_k a[..., i, k]*b[..., k, j]",
+)
+def matmul(context: Context, input: TensorType, other: TensorType) -> TensorType:
+    return multiplied(context, "matmul", input, other)
+
+
+@op("rmatmul", "Tensor.__rmatmul__", formula="y[..., i, j] = sum_k b[..., i, k]*a[..., k, j]")
+def rmatmul(context: Context, input: TensorType, other: TensorType) -> TensorType:
+    return multiplied(context, "matmul", other, input)
+
+
+def multiplied(context: Context, operation: str, a: TensorType, b: TensorType) -> TensorType:
+    """The matrix product of two tensors of any ranks.
+
+    Raises:
+        ShapeError: the inner sizes or the batch axes differ, or one has no axes.
+        DtypeError: the dtypes differ.
+    """
+    operands = f"{a} @ {b}"
+    for operand in (a, b):
+        if operand.shape.rank == 0:
+            raise ShapeError(operation, "a tensor without axes has no matrix product", operands, hint="use `*`?")
+    dtype = require_same_dtype(operation, a, b)
+    inner = a.shape.at(-1)
+    vector_b = b.shape.rank == 1
+    inner_b = b.shape.at(-1 if vector_b else -2)
+    if inner is not None and inner_b is not None and (vector_b or b.shape.least_rank >= 2):
+        _require_inner(context, operation, operands, inner, inner_b, _transposed_hint(a, b))
+    shape = _product_shape(context, operation, a.shape, b.shape, operands)
+    return TensorType(shape, dtype, common_device((a, b)), a.joined or b.joined)
+
+
+def _require_inner(context: Context, operation: str, operands: str, a: Dim, b: Dim, hint: str = "") -> None:
+    def fault() -> ShapeError:
+        return ShapeError(operation, f"inner dimensions {a} and {b} differ", operands, hint=hint, dims=(a, b))
+
+    context.require_equal(a, b, fault)
+
+
+def _transposed_hint(a: TensorType, b: TensorType) -> str:
+    """The transpose that makes the inner sizes agree, where there is one."""
+    if a.shape.least_rank >= 2 and b.shape.least_rank >= 2:
+        if a.shape.at(-1) == b.shape.at(-1):
+            return "transpose the second: `.mT`?"
+        if a.shape.at(-2) == b.shape.at(-2):
+            return "transpose the first: `.mT`?"
+    return ""
+
+
+def _product_shape(context: Context, operation: str, a: Shape, b: Shape, operands: str) -> Shape:
+    if a.rank is None and a.least_rank < 2 or b.rank is None and b.least_rank < 2:
+        # It may be a vector, whose axis disappears, or any batch of matrices.
+        return Shape.of(context.fresh_pack())
+    rows = () if a.rank == 1 else (a.at(-2),)
+    columns = () if b.rank == 1 else (b.at(-1),)
+    batch_a = a.axes[:-2] if a.rank != 1 else ()
+    batch_b = b.axes[:-2] if b.rank != 1 else ()
+    batch = broadcast(context, operation, TensorType(Shape(batch_a)), TensorType(Shape(batch_b)), operands=operands)
+    return Shape((*batch.axes, *(axis for axis in (*rows, *columns) if axis is not None)))
+
+
+def require_same_dtype(operation: str, *inputs: TensorType) -> DType:
+    """The dtype that all operands have.
+
+    Raises:
+        DtypeError: no dtype is possible for all of them.
+    """
+    common = inputs[0].dtype.names
+    for other in inputs[1:]:
+        if not common & other.dtype.names:
+            typed = ", ".join(f"{each.dtype}{each}" for each in inputs)
+            raise DtypeError(operation, f"dtypes {inputs[0].dtype} and {other.dtype} differ", typed)
+        common &= other.dtype.names
+    return DType(common)
+
+
+def require_rank(operation: str, input: TensorType, rank: int, what: str, operands: str = "") -> None:
+    """Demand a number of axes.
+
+    Raises:
+        ShapeError: it has another number. `what` says in words what is expected.
+    """
+    if input.shape.rank not in (None, rank) or input.shape.least_rank > rank:
+        raise ShapeError(operation, f"expects {what}, got {input}", operands, dims=input.shape.head)
+
+
+def with_rank(context: Context, input: TensorType, rank: int) -> TensorType:
+    """The tensor as one of `rank` axes: what its pack hides are fresh sizes."""
+    shape = input.shape
+    if shape.rank is not None:
+        return input
+    hidden = rank - shape.least_rank
+    return input.with_shape(Shape((*shape.head, *(context.fresh() for _ in range(hidden)), *shape.tail)))
+
+
+def _checked(context: Context, operation: str, operands: str, *wanted: tuple[TensorType, int, str]) -> list[TensorType]:
+    for tensor, rank, what in wanted:
+        require_rank(operation, tensor, rank, what, operands)
+    return [with_rank(context, tensor, rank) for tensor, rank, _ in wanted]
+
+
+@op("mm", "torch.mm", "Tensor.mm", "torch.spmm", formula="y[i, j] = sum_k a[i, k]*b[k, j]")
+def mm(context: Context, input: TensorType, mat2: TensorType) -> TensorType:
+    a, b = _checked(context, "mm", f"{input} @ {mat2}", (input, 2, "two matrices"), (mat2, 2, "two matrices"))
+    return multiplied(context, "mm", a, b)
+
+
+@op("bmm", "torch.bmm", "Tensor.bmm", formula="y[n, i, j] = sum_k a[n, i, k]*b[n, k, j]")
+def bmm(context: Context, input: TensorType, mat2: TensorType) -> TensorType:
+    return _batches_multiplied(context, "bmm", input, mat2)
+
+
+def _batches_multiplied(context: Context, operation: str, input: TensorType, mat2: TensorType) -> TensorType:
+    what = "two batches of matrices (3 axes)"
+    operands = f"{input} @ {mat2}"
+    a, b = _checked(context, operation, operands, (input, 3, what), (mat2, 3, what))
+    left, right = a.shape.dims[0], b.shape.dims[0]
+
+    def fault() -> ShapeError:
+        return ShapeError(operation, f"batch sizes {left} and {right} differ", operands, dims=(left, right))
+
+    batch = context.require_equal(left, right, fault)
+    same = Shape((batch, *a.shape.dims[1:])), Shape((batch, *b.shape.dims[1:]))
+    return multiplied(context, operation, a.with_shape(same[0]), b.with_shape(same[1]))
+
+
+@op("mv", "torch.mv", "Tensor.mv", formula="y[i] = sum_k a[i, k]*x[k]")
+def mv(context: Context, input: TensorType, vec: TensorType) -> TensorType:
+    operands = f"{input} @ {vec}"
+    a, b = _checked(context, "mv", operands, (input, 2, "a matrix and a vector"), (vec, 1, "a matrix and a vector"))
+    return multiplied(context, "mv", a, b)
+
+
+@op("dot", "torch.dot", "Tensor.dot", formula="y = sum_k a[k]*b[k]")
+def dot(context: Context, input: TensorType, tensor: TensorType) -> TensorType:
+    return _dotted(context, "dot", input, tensor)
+
+
+@op("vdot", "torch.vdot", "Tensor.vdot", formula="y = sum_k conj(a[k])*b[k]")
+def vdot(context: Context, input: TensorType, other: TensorType) -> TensorType:
+    return _dotted(context, "vdot", input, other)
+
+
+def _dotted(context: Context, operation: str, a: TensorType, b: TensorType) -> TensorType:
+    operands = f"{a} @ {b}"
+    a, b = _checked(context, operation, operands, (a, 1, "two vectors"), (b, 1, "two vectors"))
+    return multiplied(context, operation, a, b)
+
+
+@op("inner", "torch.inner", "Tensor.inner", formula="y[..., ...'] = sum_k a[..., k]*b[...', k]")
+def inner(context: Context, input: TensorType, other: TensorType) -> TensorType:
+    operands = shown(input, other)
+    dtype = result_type(input, other) if 0 in (input.shape.rank, other.shape.rank) else None
+    a, b = input.shape, other.shape
+    device = common_device((input, other))
+    if a.rank == 0 or b.rank == 0:
+        return TensorType(b if a.rank == 0 else a, dtype or ANY_DTYPE, device)
+    if a.rank is None or b.rank is None:
+        return context.unknown_tensor()
+    _require_inner(context, "inner", operands, a.dims[-1], b.dims[-1])
+    dtype = require_same_dtype("inner", input, other)
+    return TensorType(Shape((*a.dims[:-1], *b.dims[:-1])), dtype, device)
+
+
+@op("outer", "torch.outer", "torch.ger", "Tensor.outer", "Tensor.ger", formula="y[i, j] = a[i]*b[j]")
+def outer(context: Context, input: TensorType, vec2: TensorType) -> TensorType:
+    operands = shown(input, vec2)
+    a, b = _checked(context, "outer", operands, (input, 1, "two vectors"), (vec2, 1, "two vectors"))
+    shape = Shape((*a.shape.dims, *b.shape.dims))
+    return TensorType(shape, result_type(a, b), common_device((a, b)), a.joined or b.joined)
+
+
+@op("addmm", "torch.addmm", "Tensor.addmm", formula="y = beta*x + alpha*(a @ b)", in_place=("Tensor.addmm_",))
+def addmm(
+    context: Context, input: TensorType, mat1: TensorType, mat2: TensorType, *, beta: Value = ONE, alpha: Value = ONE
+) -> TensorType:
+    return _added(context, "addmm", input, mm(context, mat1, mat2))
+
+
+@op("addmv", "torch.addmv", "Tensor.addmv", formula="y = beta*x + alpha*(a @ v)", in_place=("Tensor.addmv_",))
+def addmv(
+    context: Context, input: TensorType, mat: TensorType, vec: TensorType, *, beta: Value = ONE, alpha: Value = ONE
+) -> TensorType:
+    return _added(context, "addmv", input, mv(context, mat, vec))
+
+
+@op("addr", "torch.addr", "Tensor.addr", formula="y[i, j] = beta*x[i, j] + alpha*a[i]*b[j]", in_place=("Tensor.addr_",))
+def addr(
+    context: Context, input: TensorType, vec1: TensorType, vec2: TensorType, *, beta: Value = ONE, alpha: Value = ONE
+) -> TensorType:
+    product = outer(context, vec1, vec2)
+    added = _added(context, "addr", input, product)
+    return added.with_dtype(result_type(input, product))
+
+
+@op(
+    "baddbmm",
+    "torch.baddbmm",
+    "Tensor.baddbmm",
+    formula="y[n] = beta*x[n] + alpha*(a[n] @ b[n])",
+    in_place=("Tensor.baddbmm_",),
+)
+def baddbmm(
+    context: Context,
+    input: TensorType,
+    batch1: TensorType,
+    batch2: TensorType,
+    *,
+    beta: Value = ONE,
+    alpha: Value = ONE,
+) -> TensorType:
+    return _added(context, "baddbmm", input, _batches_multiplied(context, "baddbmm", batch1, batch2))
+
+
+@op(
+    "addbmm",
+    "torch.addbmm",
+    "Tensor.addbmm",
+    formula="y = beta*x + alpha*sum_n a[n] @ b[n]",
+    in_place=("Tensor.addbmm_",),
+)
+def addbmm(
+    context: Context,
+    input: TensorType,
+    batch1: TensorType,
+    batch2: TensorType,
+    *,
+    beta: Value = ONE,
+    alpha: Value = ONE,
+) -> TensorType:
+    product = _batches_multiplied(context, "addbmm", batch1, batch2)
+    return _added(context, "addbmm", input, product.with_shape(Shape(product.shape.dims[1:])))
+
+
+def _added(context: Context, operation: str, input: TensorType, product: TensorType) -> TensorType:
+    """The product with `input` added, which must broadcast to it."""
+    operands = f"{input} + {product}"
+
+    def fault(a: Dim, b: Dim) -> ShapeError:
+        return ShapeError(operation, f"sizes {a} and {b} differ", operands, dims=(a, b))
+
+    if input.shape.least_rank > len(product.shape.dims):
+        raise ShapeError(operation, "the added tensor has more axes than the product", operands)
+    require_expands(context, input.shape, product.shape, fault)
+    return product.with_dtype(require_same_dtype(operation, input, product))
+
+
+@op("chain_matmul", "torch.chain_matmul", formula="y = a_0 @ a_1 @ ...")
+def chain_matmul(context: Context, *matrices: Value) -> TensorType:
+    factors = tensors(context, matrices)
+    for factor in factors or ():
+        require_rank("chain_matmul", factor, 2, "matrices", shown(*(factors or ())))
+    return _chained(context, "chain_matmul", factors)
+
+
+@op("linalg.multi_dot", "torch.linalg.multi_dot", formula="y = a_0 @ a_1 @ ...")
+def multi_dot(context: Context, tensors: Value) -> TensorType:
+    return _chained(context, "linalg.multi_dot", _tensors(context, tensors))
+
+
+def _tensors(context: Context, value: Value) -> tuple[TensorType, ...] | None:
+    return tensors(context, value)
+
+
+def _chained(context: Context, operation: str, matrices: Sequence[TensorType] | None) -> TensorType:
+    if not matrices:
+        return context.unknown_tensor()
+    result = matrices[0]
+    for matrix in matrices[1:]:
+        result = multiplied(context, operation, result, matrix)
+    return result
+
+
+@op("tensordot", "torch.tensordot", formula="y = the sum over pairs of axes of the product of a and b")
+def tensordot(context: Context, a: TensorType, b: TensorType, dims: Value = Dim.of(2)) -> TensorType:
+    operands = shown(a, b)
+    dtype = require_same_dtype("tensordot", a, b)
+    pairs = _contracted_axes(context, a, b, dims)
+    if pairs is None or a.shape.rank is None or b.shape.rank is None:
+        return context.unknown_tensor(dtype)
+    for i, j in zip(*pairs, strict=True):
+        left, right = a.shape.dims[i], b.shape.dims[j]
+        if left == ONE or right == ONE:
+            continue
+
+        def fault(left: Dim = left, right: Dim = right, i: int = i, j: int = j) -> ShapeError:
+            reason = f"sizes {left} of axis {i} and {right} of axis {j} differ"
+            return ShapeError("tensordot", reason, operands, dims=(left, right))
+
+        context.require_equal(left, right, fault)
+    kept_a = [dim for i, dim in enumerate(a.shape.dims) if i not in pairs[0]]
+    kept_b = [dim for j, dim in enumerate(b.shape.dims) if j not in pairs[1]]
+    return TensorType(Shape((*kept_a, *kept_b)), dtype, common_device((a, b)), a.joined or b.joined)
+
+
+def _contracted_axes(
+    context: Context, a: TensorType, b: TensorType, dims: Value
+) -> tuple[Sequence[int], Sequence[int]] | None:
+    count = integer(dims)
+    if count is not None:
+        if a.shape.rank is None or b.shape.rank is None:
+            return None
+        if count < 0 or count > min(a.shape.rank, b.shape.rank):
+            raise ShapeError("tensordot", f"cannot sum over {count} axes", shown(a, b))
+        return range(a.shape.rank - count, a.shape.rank), range(count)
+    pair = listed(dims)
+    if pair is None or len(pair) != 2:
+        return None
+    left, right = listed(pair[0]), listed(pair[1])
+    if left is None or right is None:
+        return None
+    if len(left) != len(right):
+        raise ShapeError("tensordot", f"{len(left)} axes against {len(right)}", shown(a, b))
+    first, second = axes(context, "tensordot", a, left), axes(context, "tensordot", b, right)
+    if first is None or second is None:
+        return None
+    if (first and a.shape.rank == 0) or (second and b.shape.rank == 0):
+        raise ShapeError("tensordot", "a tensor without axes has none to sum over", shown(a, b))
+    return first, second
+
+
+@op("kron", "torch.kron", "Tensor.kron", formula="y[i*n+k] = a[i]*b[k], along every axis")
+def kron(context: Context, input: TensorType, other: TensorType) -> TensorType:
+    dtype, device = result_type(input, other), common_device((input, other))
+    a, b = input.shape, other.shape
+    if a.rank is None or b.rank is None:
+        return context.unknown_tensor(dtype)
+    rank = max(a.rank, b.rank)
+    left, right = ((ONE,) * (rank - len(shape.dims)) + shape.dims for shape in (a, b))
+    return TensorType(Shape(tuple(x * y for x, y in zip(left, right, strict=True))), dtype, device)
+
+
+@op("cross", "torch.cross", "Tensor.cross", formula="y = a x b along an axis of size 3")
+def cross(context: Context, input: TensorType, other: TensorType, dim: Value = None) -> TensorType:
+    return _crossed(context, "cross", input, other, dim)
+
+
+@op("linalg.cross", "torch.linalg.cross", formula="y = a x b along an axis of size 3")
+def linalg_cross(context: Context, input: TensorType, other: TensorType, *, dim: Value = Dim.of(-1)) -> TensorType:
+    return _crossed(context, "linalg.cross", input, other, dim)
+
+
+def _crossed(context: Context, operation: str, input: TensorType, other: TensorType, dim: Value) -> TensorType:
+    operands = shown(input, other)
+    ranks = {shape.rank for shape in (input.shape, other.shape)} - {None}
+    if len(ranks) > 1:
+        raise ShapeError(operation, "the numbers of axes differ", operands)
+    shape = broadcast(context, operation, input, other)
+    if dim is None:
+        # The first axis of size 3, if no axis before it may be one.
+        for i, first in enumerate(input.shape.head):
+            if first.constant is None:
+                break
+            if first == 3:
+                dim = Dim.of(i)
+                break
+    if dim is not None:
+        axis = context.axis(operation, input, dim)
+        for operand in (input, other):
+            size = operand.shape.at(axis) if axis is not None else None
+            if size is not None:
+                _require_three(context, operation, operands, size)
+    elif input.shape.rank is not None and all(dim.constant not in (None, 3) for dim in input.shape.dims):
+        raise ShapeError(operation, "the first operand has no axis of size 3", operands, dims=input.shape.dims)
+    return TensorType(shape, result_type(input, other), common_device((input, other)))
+
+
+def _require_three(context: Context, operation: str, operands: str, size: Dim) -> None:
+    def fault() -> ShapeError:
+        return ShapeError(operation, f"the axis has size {size}, not 3", operands, dims=(size,))
+
+    context.require_equal(size, 3, fault)
+
+
+@op("cdist", "torch.cdist", formula="y[..., i, j] = |a[..., i, :] - b[..., j, :]|_p")
+def cdist(
+    context: Context, x1: TensorType, x2: TensorType, p: Value = 2.0, compute_mode: Value = UNKNOWN
+) -> TensorType:
+    operands = shown(x1, x2)
+    for operand in (x1, x2):
+        excluding("cdist", operand.dtype, ANY - FLOATS, "is no float dtype")
+        if operand.shape.rank in (0, 1):
+            raise ShapeError("cdist", "expects rows of vectors (2 axes or more)", operands)
+    if x1.shape.at(-1) is not None and x2.shape.at(-1) is not None:
+        transposed = swapped(context, "cdist", x2, Dim.of(-1), Dim.of(-2))
+        if transposed.shape.least_rank >= 2 and x1.shape.least_rank >= 2:
+            _require_lengths(context, operands, x1.shape.axes[-1], x2.shape.axes[-1])
+            shape = _product_shape(context, "cdist", x1.shape, transposed.shape, operands)
+            return TensorType(shape, result_type(x1, x2), common_device((x1, x2)))
+    return context.unknown_tensor(result_type(x1, x2))
+
+
+def _require_lengths(context: Context, operands: str, a: object, b: object) -> None:
+    if isinstance(a, Dim) and isinstance(b, Dim):
+
+        def fault() -> ShapeError:
+            return ShapeError("cdist", f"vectors of {a} and {b} elements", operands, dims=(a, b))
+
+        context.require_equal(a, b, fault)
