@@ -1,7 +1,7 @@
 """jaxtyping's grammar: `Float[Tensor, "b 3 h w"]` as data, and what is wrong with an annotation that says nothing.
 
-`parse` accepts what jaxtyping accepts at run time and refuses what it refuses there, when the annotation is made or when
-a tensor is checked against it. The grammar, axes separated by spaces:
+`parse` accepts what jaxtyping accepts at run time and refuses what it refuses there, when the annotation is made or a
+tensor is checked against it. The grammar, axes separated by spaces:
 
     name  4  name=4  _  _name  ...  *name  #name  *#name  ?name  dim+1  c*h*w  min(a,b)  {self.d}  {n}*d
 
@@ -10,9 +10,9 @@ a tensor is checked against it. The grammar, axes separated by spaces:
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
-from typing import Union
 
 from shaped.errors import AnnotationError
 from shaped.spec.axis_arithmetic import Computed, Malformed, read_arithmetic
@@ -94,7 +94,7 @@ class AnonymousPack:
         return "..."
 
 
-AnnotatedAxis = Union[Named, NamedPack, Fixed, Anonymous, AnonymousPack, Computed]
+AnnotatedAxis = Named | NamedPack | Fixed | Anonymous | AnonymousPack | Computed
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,8 @@ def _extend(outer: ArrayAnnotation, inner: ArrayAnnotation, is_formatted: bool) 
         names = _rare_dtypes(outer) & _rare_dtypes(inner)
     if not names:
         raise Malformed(
-            f"no dtype is both {outer.dtype_word} and {inner.dtype_word}", "make the outer word Shaped, which allows all"
+            f"no dtype is both {outer.dtype_word} and {inner.dtype_word}",
+            "make the outer word Shaped, which allows all",
         )
     text = " ".join(part for part in (outer.text, inner.text) if part)
     word = inner.dtype_word if inner.dtype.names == names else outer.dtype_word
@@ -238,7 +239,9 @@ def _read_axis(word: str, words: list[str], index: int, is_formatted: bool) -> A
     while rest:
         if rest[0] in _MARKS:
             if rest[0] in marks:
-                raise Malformed(f'"{word}" has the mark "{rest[0]}" ({_MARKS[rest[0]]}) twice', word.replace(rest[0], "", 1))
+                raise Malformed(
+                    f'"{word}" has the mark "{rest[0]}" ({_MARKS[rest[0]]}) twice', word.replace(rest[0], "", 1)
+                )
             marks += rest[0]
             rest = rest[1:]
         elif rest.count("=") == 1 and not (is_formatted and "{" in rest.partition("=")[0]):
@@ -261,7 +264,9 @@ def _read_axis(word: str, words: list[str], index: int, is_formatted: bool) -> A
 
 def _name(word: str, name: str, marks: str) -> AnnotatedAxis:
     if "_" in marks and "#" in marks:
-        raise Malformed(f'"{word}" is both anonymous and broadcastable', f"_ for any size, #{name or 'name'} for a named one")
+        raise Malformed(
+            f'"{word}" is both anonymous and broadcastable', f"_ for any size, #{name or 'name'} for a named one"
+        )
     # A mark without a name names nothing.
     if "_" in marks or not name:
         return AnonymousPack() if "*" in marks else Anonymous(name)
@@ -296,7 +301,7 @@ def _without_spaces(words: list[str], index: int) -> str:
         end += 1
     parts = words[start:end]
     joined = "".join(parts)
-    if any(_touch(left, right) for left, right in zip(parts, parts[1:])):
+    if any(_touch(left, right) for left, right in itertools.pairwise(parts)):
         names = [part.strip("(),[]") for part in parts]
         return f"{'*'.join(names)} for the product of axes" if all(map(str.isidentifier, names)) else ""
     try:

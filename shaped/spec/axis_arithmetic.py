@@ -142,7 +142,9 @@ def _diagnose_field(text: str) -> tuple[str, str]:
         return f'the field "{{}}" of "{text}" is empty', "{self.d} or {n}: an attribute or an argument"
     if text.count("{") != text.count("}"):
         return (
-            f'"{text}" has a field that is not closed' if text.count("{") > text.count("}") else f'"{text}" has a "}}" too many',
+            f'"{text}" has a field that is not closed'
+            if text.count("{") > text.count("}")
+            else f'"{text}" has a "}}" too many',
             "a field holds no spaces: {self.d}",
         )
     return f'the field in "{text}" is no Python expression', "{self.d} or {n}: an attribute or an argument"
@@ -152,7 +154,10 @@ def _diagnose(text: str) -> tuple[str, str]:
     """Why `text` does not parse, and how to write what was probably meant."""
     strange = [c for c in text if not (c.isidentifier() or c.isdigit() or c in "+-*/%(){}[]<>=!&|^~@.,:'\"")]
     if strange:
-        return f'unexpected character "{strange[0]}" in "{text}"', "axes are names, sizes or arithmetic, separated by spaces"
+        return (
+            f'unexpected character "{strange[0]}" in "{text}"',
+            "axes are names, sizes or arithmetic, separated by spaces",
+        )
     for opening, closing in ("()", "[]"):
         if text.count(opening) != text.count(closing):
             bracket = opening if text.count(opening) > text.count(closing) else closing
@@ -175,7 +180,9 @@ def _require_arithmetic(tree: ast.expr, text: str) -> None:
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(value=ast.Name(id=name)) if not hasattr(int, node.attr) and not name.startswith(_FIELD):
-                raise Malformed(f'"{name}" in "{text}" is no axis', f"{{{ast.unparse(node)}}} for an attribute of an argument")
+                raise Malformed(
+                    f'"{name}" in "{text}" is no axis', f"{{{ast.unparse(node)}}} for an attribute of an argument"
+                )
             case ast.Call(func=ast.Name(id=name)) if not hasattr(builtins, name) and not name.startswith(_FIELD):
                 raise Malformed(f'the function "{name}" is not known in "{text}"', usual)
             case ast.Call(func=ast.Constant()) | ast.Subscript(value=ast.Name() | ast.Constant()):
@@ -193,8 +200,8 @@ def _evaluate(node: ast.expr, values: Mapping[str, Dim]) -> Dim | None:
         case ast.Constant(value=int() as value):
             return Dim.of(value)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            value = _evaluate(operand, values)
-            return None if value is None else -value
+            size = _evaluate(operand, values)
+            return None if size is None else -size
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             return _evaluate(operand, values)
         case ast.BinOp(left=left, op=operator, right=right):
