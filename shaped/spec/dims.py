@@ -1,8 +1,9 @@
 """Sizes as integer polynomials over named sizes, with floor division, min and max; one normal form.
 
 Two `Dim`s that are equal as objects are equal for all sizes. `a % b` is `a - b*(a//b)`, `ceildiv(a, b)` is
-`-(-a//b)` and `max(a, b)` is `-min(-a, -b)`, so only floor division and min are atoms beside the names.
-What cannot be decided by the normal form is decided in `facts`.
+`-(-a//b)` and `max(a, b)` is `-min(-a, -b)`, so only floor division and min are atoms beside the names; their normal
+forms are in `normal_form`, the way back to `d%h` and `ceil(h/2)` is in `dim_text`. What no normal form can decide is
+decided in `facts`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,15 @@ class Symbol:
 
     @cached_property
     def sort_key(self) -> tuple[int, str]:
-        return (0, f"{self.name} {self.scope} {self.kind.value}")
+        """Where it stands among the factors of a product."""
+        return (0, f"{self.name} {self.scope} {self.kind.value} {self.low}")
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.sort_key)
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True)
@@ -55,11 +64,19 @@ class FloorDiv:
     denominator: Dim
 
     def __str__(self) -> str:
-        return f"{_factor(self.numerator)}//{_factor(self.denominator)}"
+        return str(Dim.atom(self))
 
     @cached_property
     def sort_key(self) -> tuple[int, str]:
-        return (1, _key(self.numerator) + "//" + _key(self.denominator))
+        """Where it stands among the factors of a product."""
+        return (1, f"{self.numerator.sort_key}//{self.denominator.sort_key}")
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.numerator, self.denominator))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True)
@@ -69,18 +86,26 @@ class Min:
     choices: tuple[Dim, ...]
 
     def __str__(self) -> str:
-        return f"min({', '.join(map(str, self.choices))})"
+        return str(Dim.atom(self))
 
     @cached_property
     def sort_key(self) -> tuple[int, str]:
-        return (2, "min" + ",".join(map(_key, self.choices)))
+        """Where it stands among the factors of a product."""
+        return (2, ",".join(choice.sort_key for choice in self.choices))
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.choices)
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
-Atom = Union[Symbol, FloorDiv, Min]
+Atom = Symbol | FloorDiv | Min
 Monomial = tuple[tuple[Atom, int], ...]  # atoms with their powers, sorted; () is the constant's monomial
 DimLike = Union["Dim", int]
 
-_ONE: Monomial = ()
+ONE_MONOMIAL: Monomial = ()
 
 
 class Dim:
@@ -90,24 +115,28 @@ class Dim:
 
     >>> b, h = Dim.name("b"), Dim.name("h")
     >>> print(2 * b + h * h - 1)
-    2*b+h*h-1
+    h*h+2*b-1
     >>> (b * h) // h == b
     True
     """
 
-    __slots__ = ("_hash", "origin", "terms")
+    __slots__ = ("_hash", "_symbols", "origin", "terms")
+
+    terms: tuple[tuple[Monomial, int], ...]
 
     def __init__(self, terms: Mapping[Monomial, int], origin: Origin | None = None) -> None:
-        self.terms: tuple[tuple[Monomial, int], ...] = tuple(
-            sorted(((m, c) for m, c in terms.items() if c), key=lambda term: _order(term[0]))
-        )
+        kept = [term for term in terms.items() if term[1]]
+        if len(kept) > 1:
+            kept.sort(key=_order)
+        self.terms = tuple(kept)
         self.origin = origin
-        self._hash = hash(self.terms)
+        self._hash: int | None = None
+        self._symbols: frozenset[Symbol] | None = None
 
     @staticmethod
     def of(value: DimLike) -> Dim:
         """`value` as a Dim."""
-        return value if isinstance(value, Dim) else Dim({_ONE: int(value)})
+        return value if isinstance(value, Dim) else Dim({ONE_MONOMIAL: int(value)})
 
     @staticmethod
     def name(name: str, scope: str = "", low: int | None = 1) -> Dim:
@@ -127,7 +156,7 @@ class Dim:
     def at(self, origin: Origin | None) -> Dim:
         """The same size, said to come from `origin`."""
         copy = Dim.__new__(Dim)
-        copy.terms, copy._hash, copy.origin = self.terms, self._hash, origin
+        copy.terms, copy._hash, copy._symbols, copy.origin = self.terms, self._hash, self._symbols, origin
         return copy
 
     @property
@@ -136,7 +165,15 @@ class Dim:
         if not self.terms:
             return 0
         monomial, coefficient = self.terms[0]
-        return coefficient if monomial == _ONE and len(self.terms) == 1 else None
+        return None if monomial else coefficient
+
+    @property
+    def constant_part(self) -> int:
+        """The coefficient without names."""
+        if not self.terms:
+            return 0
+        monomial, coefficient = self.terms[-1]
+        return 0 if monomial else coefficient
 
     @property
     def single_atom(self) -> Atom | None:
@@ -161,38 +198,69 @@ class Dim:
 
     def symbols(self) -> frozenset[Symbol]:
         """Every named size that it depends on."""
-        found: set[Symbol] = set()
-        for atom in self.atoms():
-            match atom:
-                case Symbol():
-                    found.add(atom)
-                case FloorDiv(numerator, denominator):
-                    found |= numerator.symbols() | denominator.symbols()
-                case Min(choices):
-                    found.update(*(choice.symbols() for choice in choices))
-        return frozenset(found)
+        if self._symbols is None:
+            found: set[Symbol] = set()
+            for atom in self.atoms():
+                match atom:
+                    case Symbol():
+                        found.add(atom)
+                    case FloorDiv(numerator, denominator):
+                        found |= numerator.symbols() | denominator.symbols()
+                    case Min(choices):
+                        found.update(*(choice.symbols() for choice in choices))
+            self._symbols = frozenset(found)
+        return self._symbols
 
     @property
     def has_unknown(self) -> bool:
         """Whether it depends on a size that was not followed."""
         return any(symbol.kind is Kind.UNKNOWN for symbol in self.symbols())
 
-    def rewrite(self, replace: Callable[[Atom], Dim | None]) -> Dim:
-        """The size with atoms replaced, innermost first; `replace` gives None for an atom to keep."""
-        if not any(monomial for monomial, _ in self.terms):
+    @property
+    def is_polynomial(self) -> bool:
+        """Whether it has no floor division and no min."""
+        return all(isinstance(atom, Symbol) for atom in self.atoms())
+
+    def replace_atoms(self, replace: Callable[[Atom], Dim | None]) -> Dim:
+        """The size with the atoms of the polynomial replaced; `replace` gives None for an atom to keep."""
+        new = {atom: replaced for atom in self.atoms() if (replaced := replace(atom)) is not None}
+        if not new:
             return self
         total = ZERO
-        changed = False
         for monomial, coefficient in self.terms:
-            product = Dim.of(coefficient)
+            kept = tuple((atom, power) for atom, power in monomial if atom not in new)
+            term = Dim({kept: coefficient})
             for atom, power in monomial:
-                new = _rewrite_atom(atom, replace)
-                changed = changed or new is not None
-                factor = Dim.atom(atom) if new is None else new
-                for _ in range(power):
-                    product = product * factor
-            total = total + product
-        return total.at(self.origin) if changed else self
+                if atom in new:
+                    term = term * new[atom] ** power
+            total = total + term
+        return total.at(self.origin)
+
+    def rewrite(self, replace: Callable[[Atom], Dim | None]) -> Dim:
+        """The size with atoms replaced at every depth, innermost first; `replace` gives None for an atom to keep.
+
+        A quotient whose denominator would become zero is kept as it is.
+        """
+
+        def replace_inside(atom: Atom) -> Dim | None:
+            match atom:
+                case FloorDiv(numerator, denominator):
+                    top, bottom = numerator.rewrite(replace), denominator.rewrite(replace)
+                    if (top is numerator and bottom is denominator) or not bottom.terms:
+                        return replace(atom)
+                    rebuilt = top // bottom
+                case Min(choices):
+                    new = tuple(choice.rewrite(replace) for choice in choices)
+                    if all(a is b for a, b in zip(new, choices, strict=True)):
+                        return replace(atom)
+                    rebuilt = minimum(*new)
+                case _:
+                    return replace(atom)
+            again = rebuilt.single_atom
+            replaced = replace(again) if again is not None and not isinstance(again, Symbol) else None
+            return rebuilt if replaced is None else replaced
+
+        return self.replace_atoms(replace_inside)
 
     def substitute(self, values: Mapping[Symbol, DimLike]) -> Dim:
         """The size with named sizes replaced.
@@ -201,6 +269,9 @@ class Dim:
         >>> print(((Dim.atom(h) - 1) // 2).substitute({h: 9}))
         4
         """
+
+        if self.symbols().isdisjoint(values):
+            return self
 
         def replace(atom: Atom) -> Dim | None:
             return Dim.of(values[atom]) if isinstance(atom, Symbol) and atom in values else None
@@ -217,13 +288,12 @@ class Dim:
         total = 0
         for monomial, coefficient in self.terms:
             for atom, power in monomial:
-                match atom:
-                    case Symbol():
-                        value = values[atom]
-                    case FloorDiv(numerator, denominator):
-                        value = numerator.evaluate(values) // denominator.evaluate(values)
-                    case Min(choices):
-                        value = min(choice.evaluate(values) for choice in choices)
+                if isinstance(atom, Symbol):
+                    value = values[atom]
+                elif isinstance(atom, FloorDiv):
+                    value = atom.numerator.evaluate(values) // atom.denominator.evaluate(values)
+                else:
+                    value = min(choice.evaluate(values) for choice in atom.choices)
                 coefficient *= value**power
             total += coefficient
         return total
@@ -248,7 +318,7 @@ class Dim:
         total: dict[Monomial, int] = {}
         for left, a in self.terms:
             for right, c in other.terms:
-                monomial = _multiply(left, right)
+                monomial = multiply(left, right)
                 total[monomial] = total.get(monomial, 0) + a * c
         return Dim(total)
 
@@ -274,7 +344,10 @@ class Dim:
         return result
 
     def __floordiv__(self, other: DimLike) -> Dim:
-        return _floor_divide(self, Dim.of(other))
+        # The normal forms build on Dim, so they can be imported only when a Dim is used.
+        from shaped.spec.normal_form import floor_divide
+
+        return floor_divide(self, Dim.of(other))
 
     def __rfloordiv__(self, other: int) -> Dim:
         return Dim.of(other) // self
@@ -286,28 +359,31 @@ class Dim:
         return Dim.of(other) % self
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, int):
-            return self.constant == other
-        return isinstance(other, Dim) and self._hash == other._hash and self.terms == other.terms
+        if isinstance(other, Dim):
+            return self.terms == other.terms
+        return isinstance(other, int) and self.constant == other
 
     def __hash__(self) -> int:
+        if self._hash is None:
+            constant = self.constant
+            self._hash = hash(self.terms) if constant is None else hash(constant)
         return self._hash
 
     def __bool__(self) -> bool:
         raise TypeError("a Dim has no truth value: compare it through Facts")
 
+    @property
+    def sort_key(self) -> str:
+        """Text that is the same for equal sizes only, also where names are printed alike."""
+        return "+".join(f"{c}*{'*'.join(f'{a.sort_key}^{p}' for a, p in m)}" for m, c in self.terms)
+
     def __repr__(self) -> str:
         return f"Dim({self})"
 
     def __str__(self) -> str:
-        if not self.terms:
-            return "0"
-        text = ""
-        # The constant last, positive terms first: `t-1`, not `-1+t`.
-        terms = sorted(self.terms, key=lambda term: (term[0] == _ONE, term[1] < 0))
-        for monomial, coefficient in terms:
-            text += _print_term(monomial, coefficient, first=not text)
-        return text
+        from shaped.spec.dim_text import text
+
+        return text(self)
 
 
 def ceildiv(a: DimLike, b: DimLike) -> Dim:
@@ -326,25 +402,9 @@ def minimum(*dims: DimLike) -> Dim:
     >>> print(minimum(t, t + 1), minimum(t, 64))
     t min(t, 64)
     """
-    choices: list[Dim] = []
-    pending = [Dim.of(dim) for dim in dims]
-    while pending:
-        dim = pending.pop(0)
-        atom = dim.single_atom
-        if isinstance(atom, Min):
-            pending = [*atom.choices, *pending]
-            continue
-        for i, kept in enumerate(choices):
-            difference = (dim - kept).constant
-            if difference is not None:
-                if difference < 0:
-                    choices[i] = dim
-                break
-        else:
-            choices.append(dim)
-    if len(choices) == 1:
-        return choices[0]
-    return Dim.atom(Min(tuple(sorted(choices, key=lambda dim: (dim.constant is not None, _key(dim))))))
+    from shaped.spec.normal_form import least_of
+
+    return least_of([Dim.of(dim) for dim in dims])
 
 
 def maximum(*dims: DimLike) -> Dim:
@@ -361,106 +421,8 @@ def product(dims: Iterator[Dim] | tuple[Dim, ...] | list[Dim]) -> Dim:
     return math.prod(dims, start=ONE)
 
 
-def _floor_divide(numerator: Dim, denominator: Dim) -> Dim:
-    divisor = denominator.constant
-    if divisor == 0:
-        raise ZeroDivisionError(f"{numerator}//0")
-    if denominator.terms[0][1] < 0 and len(denominator.terms) == 1:
-        numerator, denominator = -numerator, -denominator
-        divisor = denominator.constant
-    if divisor == 1:
-        return numerator
-    if len(denominator.terms) == 1:
-        whole, rest = _split_multiples(numerator, denominator)
-    else:
-        whole, rest = (ONE, ZERO) if numerator == denominator else (ZERO, numerator)
-    if divisor is not None and rest.constant is not None:
-        return whole + rest.constant // divisor
-    if not rest.terms:
-        return whole
-    rest, denominator = _cancel_common_factor(rest, denominator)
-    if denominator == 1:
-        return whole + rest
-    if not _is_reduced(rest, denominator):
-        return whole + _floor_divide(rest, denominator)
-    return whole + Dim.atom(FloorDiv(rest, denominator))
-
-
-def _split_multiples(numerator: Dim, denominator: Dim) -> tuple[Dim, Dim]:
-    """whole and rest with numerator = denominator*whole + rest, rest's coefficients reduced; one-term denominator."""
-    (monomial, divisor), *_ = denominator.terms
-    whole: dict[Monomial, int] = {}
-    rest: dict[Monomial, int] = {}
-    for term, coefficient in numerator.terms:
-        quotient = _divide_monomial(term, monomial)
-        if quotient is None:
-            rest[term] = coefficient
-        else:
-            whole[quotient], rest[term] = divmod(coefficient, divisor)
-    return Dim(whole), Dim(rest)
-
-
-def _cancel_common_factor(numerator: Dim, denominator: Dim) -> tuple[Dim, Dim]:
-    """The fraction without the atoms and the number that both sides share, and with nested floors joined."""
-    if len(denominator.terms) == 1:
-        (monomial, divisor), *_ = denominator.terms
-        for atom, power in monomial:
-            common = min([power, *(dict(term).get(atom, 0) for term, _ in numerator.terms)])
-            if common:
-                factor: Monomial = ((atom, common),)
-                numerator = Dim({_require(_divide_monomial(t, factor)): c for t, c in numerator.terms})
-                denominator = Dim({_require(_divide_monomial(m, factor)): c for m, c in denominator.terms})
-        whole_terms = {t: c for t, c in numerator.terms if t != _ONE}
-        factor_of_terms = math.gcd(divisor, *whole_terms.values())
-        constant_part = dict(numerator.terms).get(_ONE, 0)
-        # floor((g*y + c) / (g*z)) = floor((y + floor(c/g)) / z) for integers y, z: also when z is symbolic.
-        if factor_of_terms > 1:
-            numerator = Dim({t: c // factor_of_terms for t, c in whole_terms.items()}) + constant_part // factor_of_terms
-            denominator = Dim({m: c // factor_of_terms for m, c in denominator.terms})
-    nested = _nested_floor(numerator)
-    if nested is not None and _is_positive(denominator) and _is_positive(nested[0].denominator):
-        # floor((floor(x/a) + c) / b) = floor((x + a*c) / (a*b)) for positive a, b.
-        inner, shift = nested
-        return inner.numerator + inner.denominator * shift, inner.denominator * denominator
-    return numerator, denominator
-
-
-def _nested_floor(numerator: Dim) -> tuple[FloorDiv, int] | None:
-    shift = dict(numerator.terms).get(_ONE, 0)
-    atom = (numerator - shift).single_atom
-    return (atom, shift) if isinstance(atom, FloorDiv) else None
-
-
-def _is_positive(dim: Dim) -> bool:
-    """Whether it is evidently at least 1: a positive multiple of sizes that are at least 1."""
-    return all(c > 0 for _, c in dim.terms) and all(
-        isinstance(atom, Symbol) and atom.low is not None and atom.low >= 1 for atom in dim.atoms()
-    )
-
-
-def _is_reduced(numerator: Dim, denominator: Dim) -> bool:
-    if len(denominator.terms) == 1:
-        whole, _ = _split_multiples(numerator, denominator)
-        return not whole.terms and _cancel_common_factor(numerator, denominator) == (numerator, denominator)
-    return numerator != denominator
-
-
-def _divide_monomial(monomial: Monomial, by: Monomial) -> Monomial | None:
-    powers = dict(monomial)
-    for atom, power in by:
-        left = powers.get(atom, 0) - power
-        if left < 0:
-            return None
-        powers[atom] = left
-    return tuple((atom, power) for atom, power in powers.items() if power)
-
-
-def _require(monomial: Monomial | None) -> Monomial:
-    assert monomial is not None
-    return monomial
-
-
-def _multiply(left: Monomial, right: Monomial) -> Monomial:
+def multiply(left: Monomial, right: Monomial) -> Monomial:
+    """The product of two monomials."""
     if not left:
         return right
     if not right:
@@ -468,60 +430,17 @@ def _multiply(left: Monomial, right: Monomial) -> Monomial:
     powers = dict(left)
     for atom, power in right:
         powers[atom] = powers.get(atom, 0) + power
+    if len(powers) == 1:
+        return tuple(powers.items())
     return tuple(sorted(powers.items(), key=lambda factor: factor[0].sort_key))
 
 
-def _rewrite_atom(atom: Atom, replace: Callable[[Atom], Dim | None]) -> Dim | None:
-    match atom:
-        case FloorDiv(numerator, denominator):
-            top, bottom = numerator.rewrite(replace), denominator.rewrite(replace)
-            rebuilt = None if top is numerator and bottom is denominator else top // bottom
-        case Min(choices):
-            new = tuple(choice.rewrite(replace) for choice in choices)
-            rebuilt = None if all(a is b for a, b in zip(new, choices)) else minimum(*new)
-        case _:
-            return replace(atom)
-    if rebuilt is None:
-        return replace(atom)
-    again = rebuilt.single_atom
-    replaced = replace(again) if again is not None else None
-    return rebuilt if replaced is None else replaced
-
-
-def _order(monomial: Monomial) -> tuple[int, tuple[tuple[tuple[int, str], int], ...]]:
-    """Higher degrees first, then by name."""
-    return (-sum(power for _, power in monomial), tuple((atom.sort_key, power) for atom, power in monomial))
-
-
-def _key(dim: Dim) -> str:
-    return "+".join(f"{c}*{'*'.join(f'{a.sort_key}^{p}' for a, p in m)}" for m, c in dim.terms)
-
-
-def _print_term(monomial: Monomial, coefficient: int, *, first: bool) -> str:
-    sign = "-" if coefficient < 0 else "" if first else "+"
-    size = abs(coefficient)
-    atoms = [atom for atom, power in monomial for _ in range(power)]
-    alone = len(atoms) == 1 and size == 1
-    factors = [f"({atom})" if isinstance(atom, FloorDiv) and not alone else str(atom) for atom in atoms]
-    if coefficient < 0 and len(monomial) == 1 and monomial[0][1] == 1:
-        # -min(-a, -b) is how max(a, b) is held; -(-a//b) is how a rounded-up quotient is held.
-        atom = monomial[0][0]
-        if isinstance(atom, Min):
-            sign = "" if first else "+"
-            factors = [f"max({', '.join(str(-choice) for choice in atom.choices)})"]
-        elif isinstance(atom, FloorDiv) and all(c < 0 for _, c in atom.numerator.terms):
-            sign = "" if first else "+"
-            factors = [f"ceil({-atom.numerator}/{_factor(atom.denominator)})"]
-    if size != 1 or not factors:
-        factors.insert(0, str(size))
-    return sign + "*".join(factors)
-
-
-def _factor(dim: Dim) -> str:
-    text = str(dim)
-    return text if dim.constant is not None or dim.single_atom is not None and "//" not in text else f"({text})"
+def _order(term: tuple[Monomial, int]) -> tuple[int, tuple[tuple[tuple[int, str], int], ...]]:
+    """Higher degrees first, then by name, higher powers of the first name first: an order that products keep."""
+    monomial, _ = term
+    return (-sum(power for _, power in monomial), tuple((atom.sort_key, -power) for atom, power in monomial))
 
 
 ZERO = Dim({})
-ONE = Dim({_ONE: 1})
+ONE = Dim({ONE_MONOMIAL: 1})
 _UNIT_TERMS = ONE.terms
