@@ -28,8 +28,8 @@ def split(source: str, diagnostics: Iterable[Diagnostic]) -> Suppression:
     """Part the findings of a file by the comments in its text.
 
     `# type: ignore` silences every finding that touches its line, `# type: ignore[shape]` those with the code `shape`
-    or a sub-code of it (`shape-squeeze`). Before the first statement of a file the comment stands for the whole file, as
-    does `# mypy: ignore-errors`; `# mypy: disable-error-code="shape"` does so for one code.
+    or a sub-code of it (`shape-squeeze`). Before the first statement of a file the comment stands for the whole file,
+    as does `# mypy: ignore-errors`; `# mypy: disable-error-code="shape"` does so for one code.
 
     Args:
         source: the file's text.

@@ -1,0 +1,214 @@
+"""The `shaped` command: `shaped check PATH...` and `shaped show FILE`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shaped import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import TextIO
+
+    from shaped.static.check import Checker
+    from shaped.static.host import Checked
+    from shaped.static.render import Style
+
+CLEAN, FINDINGS, USAGE = 0, 1, 2
+_STDIN = "-"
+_FILES_WORTH_A_PROCESS = 32
+_worker_checker: Checker | None = None
+
+
+class UsageError(Exception):
+    """The command line asks for something that is not there."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        arguments: the command line without the program's name; by default that of the process.
+
+    Returns:
+        0 clean, 1 findings, 2 usage.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        status: int = options.run(options)
+    except UsageError as error:
+        print(f"shaped {options.command}: {error}", file=sys.stderr)
+        return USAGE
+    except BrokenPipeError:  # the reader (`| head`) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # where the interpreter flushes the rest to
+        return FINDINGS
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="shaped", description="Shape errors in PyTorch code, before anything runs.")
+    parser.add_argument("--version", action="version", version=f"shaped {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    check = commands.add_parser(
+        "check",
+        help="report shape errors in files and folders",
+        description="Report the shape errors in Python files. Exit status: 0 clean, 1 errors found, 2 wrong usage.",
+    )
+    check.add_argument("paths", nargs="+", metavar="PATH", help="a file, a folder (all *.py below it), or - for stdin")
+    check.add_argument("--output", choices=("text", "json"), default="text", help="json: one object a line")
+    check.add_argument("--stats", action="store_true", help="how many shapes are known, and the calls without a rule")
+    check.add_argument("--assumptions", action="store_true", help="what the code relies on, such as d %% h == 0")
+    check.add_argument("--traceback", action="store_true", help="show where the checker itself fails")
+    check.add_argument("--jobs", type=int, default=0, metavar="N", help="processes (default: as many as are useful)")
+    check.set_defaults(run=_check)
+
+    show = commands.add_parser("show", help="print a file with each line's shapes beside it")
+    show.add_argument("file", metavar="FILE", help="a Python file, or - for stdin")
+    show.add_argument("--traceback", action="store_true", help="show where the checker itself fails")
+    show.set_defaults(run=_show)
+    return parser
+
+
+def _check(options: argparse.Namespace) -> int:
+    """`shaped check`."""
+    from shaped.static import render
+    from shaped.static.host import error_count
+    from shaped.static.report import Statistics
+
+    paths = list(dict.fromkeys(path for name in options.paths for path in _files(name)))
+    style = render.Style(_wants_colour(sys.stdout))
+    statistics = Statistics()
+    errors = files_with_errors = 0
+    for checked in _checked(paths, options.jobs, options.traceback):
+        report = checked.report
+        if options.output == "json":
+            _print_json(render.json_objects(checked))
+        else:
+            _print_lines(render.text_lines(checked, style))
+        if options.assumptions:
+            if options.output == "json":
+                _print_json(render.assumption_objects(report))
+            else:
+                _print_lines(render.assumption_lines(report, style))
+        if checked.traceback:
+            print(checked.traceback, file=sys.stderr, end="")
+        found = error_count([report])
+        errors += found
+        files_with_errors += found > 0
+        statistics.add(report.statistics)
+    if options.output == "json":
+        if options.stats:
+            _print_json([{"statistics": render.statistics_object(statistics)}])
+    else:
+        if options.stats:
+            _print_lines(render.statistics_lines(statistics))
+        print(_summary(errors, files_with_errors, len(paths), style))
+    return FINDINGS if errors else CLEAN
+
+
+def _show(options: argparse.Namespace) -> int:
+    """`shaped show`."""
+    from shaped.static import render
+    from shaped.static.host import error_count
+
+    (path,) = _files(options.file, folders=False)
+    for checked in _checked([path], 1, options.traceback):
+        _print_lines(render.listing(checked, render.Style(_wants_colour(sys.stdout))))
+        if checked.traceback:
+            print(checked.traceback, file=sys.stderr, end="")
+        return FINDINGS if error_count([checked.report]) else CLEAN
+    return CLEAN
+
+
+def _files(name: str, *, folders: bool = True) -> Iterator[Path]:
+    """The files that an argument stands for."""
+    from shaped.static.host import python_files
+
+    path = Path(name)
+    if name == _STDIN or path.is_file():
+        yield path
+    elif not path.exists():
+        raise UsageError(f"no such file or folder: {name}")
+    elif not folders:
+        raise UsageError(f"is a folder, not a file: {name}")
+    else:
+        empty = True
+        for file in python_files(path):
+            empty = False
+            yield file
+        if empty:
+            raise UsageError(f"no Python files in folder: {name}")
+
+
+def _checked(paths: Sequence[Path], jobs: int, show_traceback: bool) -> Iterator[Checked]:
+    """Check the files in order, in several processes where that pays."""
+    if jobs <= 0:
+        jobs = min(os.cpu_count() or 1, len(paths) // _FILES_WORTH_A_PROCESS + 1)
+    _start(show_traceback)
+    if jobs == 1 or len(paths) == 1:
+        yield from map(_check_file, paths)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(jobs, initializer=_start, initargs=(show_traceback,)) as pool:
+        yield from pool.map(_check_file, paths, chunksize=max(1, min(16, len(paths) // (4 * jobs))))
+
+
+def _start(show_traceback: bool) -> None:
+    """Make this process's checker."""
+    global _worker_checker
+    from shaped.static.check import Checker
+
+    _worker_checker = Checker(show_traceback=show_traceback)
+
+
+def _check_file(path: Path) -> Checked:
+    """Check one file with this process's checker."""
+    from shaped.static.host import check_source, read_source
+
+    assert _worker_checker is not None
+    if str(path) == _STDIN:
+        return check_source(_worker_checker, Path("<stdin>"), sys.stdin.read())
+    try:
+        source = read_source(path)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"cannot read {path}: not text in the encoding {error.encoding}") from None
+    return check_source(_worker_checker, path, source)
+
+
+def _summary(errors: int, files_with_errors: int, files: int, style: Style) -> str:
+    """The last line, in mypy's words."""
+    if not errors:
+        return style.good(f"Success: no shape errors in {_plural(files, 'file')}")
+    found = f"Found {_plural(errors, 'error')} in {_plural(files_with_errors, 'file')}"
+    return style.error(f"{found} (checked {_plural(files, 'file')})")
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line)
+
+
+def _print_json(objects: Iterable[dict[str, object]]) -> None:
+    import json
+
+    for one in objects:
+        print(json.dumps(one, ensure_ascii=False))
+
+
+def _wants_colour(stream: TextIO) -> bool:
+    """Colour on a terminal, unless NO_COLOR is set; FORCE_COLOR asks for it anywhere."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
