@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
-from shaped.spec.context import Context
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.shape import Shape
-from shaped.spec.values import TensorType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from shaped.spec.context import Context
+    from shaped.spec.values import TensorType
 
 
 def broadcast(context: Context, operation: str, *tensors: TensorType, operands: str = "") -> Shape:
@@ -98,7 +102,7 @@ def is_joined(*tensors: TensorType) -> bool:
 def _broadcast_dims(
     context: Context, operation: str, rows: Sequence[tuple[Dim, ...]], shown: str, last: int | None = -1
 ) -> tuple[Dim, ...]:
-    """The broadcast of rows of sizes aligned at their ends; `last` is the axis of the last column, None if not known."""
+    """The broadcast of rows of sizes aligned at their ends; `last` is the axis of the last column, None if unknown."""
     length = max(map(len, rows), default=0)
     result: list[Dim] = []
     for offset in range(1, length + 1):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from typing import ParamSpec, cast
+from typing import TYPE_CHECKING, ParamSpec, cast
 
 from shaped.errors import DtypeError, Fault, ShapeError
 from shaped.spec.broadcast import broadcast, is_joined, uncertain_if_joined
 from shaped.spec.context import Context
-from shaped.spec.dtypes import DType
 from shaped.spec.op import op
 from shaped.spec.promotion import category, common_device, is_number, result_type
 from shaped.spec.values import UNKNOWN, TensorType, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from shaped.spec.dtypes import DType
 
 P = ParamSpec("P")
 
@@ -80,7 +83,7 @@ def written_in_place(operation: str, rule: Callable[P, Value]) -> Callable[P, Va
 
     @functools.wraps(rule)
     def in_place(*args: P.args, **kwargs: P.kwargs) -> Value:
-        context, input, *_ = args
+        context, target, *_ = args
         assert isinstance(context, Context)
         result = rule(*args, **kwargs)
         if isinstance(input, TensorType) and isinstance(result, TensorType):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache, reduce
+from functools import cache, lru_cache, reduce
+from typing import TYPE_CHECKING
 
 from shaped.errors import DtypeError
 from shaped.spec.dims import Dim
@@ -20,11 +20,30 @@ from shaped.spec.dtypes import (
 )
 from shaped.spec.values import Ratio, TensorType, Value
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
 _WIDTH = {
-    **{"bool": 1, "float8_e4m3fn": 8, "float8_e5m2": 8, "float8_e4m3fnuz": 8, "float8_e5m2fnuz": 8},
-    **{"int8": 8, "int16": 16, "int32": 32, "int64": 64, "uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64},
-    **{"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64},
-    **{"complex32": 32, "complex64": 64, "complex128": 128},
+    "bool": 1,
+    "float8_e4m3fn": 8,
+    "float8_e5m2": 8,
+    "float8_e4m3fnuz": 8,
+    "float8_e5m2fnuz": 8,
+    "int8": 8,
+    "int16": 16,
+    "int32": 32,
+    "int64": 64,
+    "uint8": 8,
+    "uint16": 16,
+    "uint32": 32,
+    "uint64": 64,
+    "float16": 16,
+    "bfloat16": 16,
+    "float32": 32,
+    "float64": 64,
+    "complex32": 32,
+    "complex64": 64,
+    "complex128": 128,
 }
 _FLOAT8 = frozenset(name for name in FLOATS if name.startswith("float8"))
 _REAL_OF_COMPLEX = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
@@ -41,7 +60,7 @@ def category(name: str) -> int:
     return 3 if name in COMPLEX else 2 if name in FLOATS else 1 if name in INTEGERS else 0
 
 
-@lru_cache(maxsize=None)
+@cache
 def promote_names(a: str, b: str) -> str | None:
     """The dtype that holds both, as `torch.promote_types` gives; None where torch refuses.
 
@@ -166,8 +185,8 @@ def mapped(dtype: DType, mapping: dict[str, str]) -> DType:
     return DType(frozenset(mapping.get(name, name) for name in dtype.names))
 
 
-_TO_FLOAT = {name: "float32" for name in INTEGERS | BOOL}
-_TO_INT64 = {name: "int64" for name in INTEGERS | BOOL}
+_TO_FLOAT = dict.fromkeys(INTEGERS | BOOL, "float32")
+_TO_INT64 = dict.fromkeys(INTEGERS | BOOL, "int64")
 _ABSOLUTE = {**_REAL_OF_COMPLEX}
 
 

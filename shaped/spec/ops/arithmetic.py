@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from shaped.errors import DtypeError
-from shaped.spec.context import Context
 from shaped.spec.dtypes import BOOL, BOOLEAN, COMPLEX, FLOATS, DType
 from shaped.spec.op import op
 from shaped.spec.pointwise import keep, pointwise, pointwise_op
 from shaped.spec.promotion import as_float, excluding
 from shaped.spec.values import TensorType, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shaped.spec.context import Context
 
 
 @dataclass(frozen=True)

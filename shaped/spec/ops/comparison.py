@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from shaped.spec.broadcast import broadcast, is_joined
-from shaped.spec.context import Context
 from shaped.spec.dtypes import BOOLEAN, INT64, DType
 from shaped.spec.op import op
 from shaped.spec.pointwise import as_tensor, pointwise, pointwise_op
 from shaped.spec.promotion import common_device, is_number, result_type
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, Many, TensorType, Value
+
+if TYPE_CHECKING:
+    from shaped.spec.context import Context
 
 
 def _boolean(dtype: DType) -> DType:

@@ -1,0 +1,127 @@
+"""Running sums and what else goes along an axis and keeps its size, or nearly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shaped.errors import Fault, ShapeError
+from shaped.spec.broadcast import uncertain_if_joined
+from shaped.spec.dims import ONE, Dim, maximum
+from shaped.spec.dtypes import BOOL, BOOLEAN, COMPLEX, INT64, INTEGERS, DType
+from shaped.spec.op import op
+from shaped.spec.pointwise import keep, pointwise_op
+from shaped.spec.promotion import as_float, as_sum, excluding, requested
+from shaped.spec.reduce import LAST, reduced
+from shaped.spec.values import TensorType, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shaped.spec.context import Context
+
+
+def _declare_scan(name: str, formula: str, default: Callable[[DType], DType]) -> None:
+    @pointwise_op(name, f"torch.{name}", f"Tensor.{name}", formula=formula, in_place=(f"Tensor.{name}_",))
+    def rule(context: Context, input: TensorType, dim: Value, *, dtype: Value = None, out: Value = None) -> Value:
+        context.axis(name, input, dim)
+        return input.with_dtype(default(input.dtype) if dtype is None else requested(dtype, input.dtype))
+
+
+_declare_scan("cumsum", "y[i] = sum x[:i+1]", as_sum)
+_declare_scan("cumprod", "y[i] = prod x[:i+1]", as_sum)
+
+
+@op("logcumsumexp", "torch.logcumsumexp", "Tensor.logcumsumexp", formula="y[i] = ln sum e^x[:i+1]")
+def logcumsumexp(context: Context, input: TensorType, dim: Value, *, out: Value = None) -> Value:
+    context.axis("logcumsumexp", input, dim)
+    return input.with_dtype(excluding("logcumsumexp", input.dtype, INTEGERS | BOOL, "tensors are not allowed"))
+
+
+def _declare_running_extreme(name: str, formula: str) -> None:
+    @op(name, f"torch.{name}", f"Tensor.{name}", formula=formula)
+    def rule(context: Context, input: TensorType, dim: Value, *, out: Value = None) -> Value:
+        context.axis(name, input, dim)
+        values = input.with_dtype(excluding(name, input.dtype, COMPLEX, "tensors have no order"))
+        return (values, values.with_dtype(INT64))
+
+
+_declare_running_extreme("cummax", "y[i] = max x[:i+1], and where it is")
+_declare_running_extreme("cummin", "y[i] = min x[:i+1], and where it is")
+
+
+@op("diff", "torch.diff", "Tensor.diff", formula="y[i] = x[i+1] - x[i]")
+def diff(
+    context: Context,
+    input: TensorType,
+    n: Value = ONE,
+    dim: Value = LAST,
+    prepend: Value = None,
+    append: Value = None,
+    *,
+    out: Value = None,
+) -> Value:
+    axis = context.axis("diff", input, dim)
+    if input.shape.rank == 0:
+        raise ShapeError("diff", "a tensor without axes has no differences", str(input))
+    size = None if axis is None else input.shape.at(axis)
+    if axis is None or size is None:
+        return context.unknown_tensor(input.dtype)
+    for extra in (prepend, append):
+        if isinstance(extra, TensorType):
+            position = axis - input.shape.rank if input.shape.rank is not None else axis
+            more = extra.shape.at(position) if extra.shape.rank != 0 else ONE
+            size = context.fresh() if more is None else size + more
+        elif extra is not None:
+            size = context.fresh()
+    if not isinstance(n, Dim):
+        return input.with_shape(input.shape.replace(axis, context.fresh()))
+    left = size - n
+    if not context.is_at_least(left, 0):
+        left = maximum(left, 0)
+    dtype = BOOLEAN if input.dtype == BOOLEAN else input.dtype
+    return input.with_shape(input.shape.replace(axis, left)).with_dtype(dtype)
+
+
+def _declare_trapezoid(name: str) -> None:
+    @op(name, f"torch.{name}", formula="sum (x[i] + x[i+1])/2 dx[i]")
+    def rule(context: Context, y: TensorType, x: Value = None, *, dx: Value = None, dim: Value = LAST) -> Value:
+        if x is not None:
+            # Sizes of x broadcast against those of y: the other axes are not followed.
+            reduced(context, name, y, dim)
+            return context.unknown_tensor()
+        return y.with_shape(reduced(context, name, y, dim)).with_dtype(as_float(y.dtype))
+
+
+_declare_trapezoid("trapezoid")
+_declare_trapezoid("trapz")
+
+
+@pointwise_op(
+    "renorm",
+    "torch.renorm",
+    "Tensor.renorm",
+    formula="slices along dim scaled to a norm of at most maxnorm",
+    in_place=("Tensor.renorm_",),
+)
+def renorm(context: Context, input: TensorType, p: Value, dim: Value, maxnorm: Value, *, out: Value = None) -> Value:
+    context.axis("renorm", input, dim)
+    if input.shape.rank is not None and input.shape.rank < 2:
+        raise ShapeError("renorm", "at least 2 axes are needed", str(input))
+    return input.with_dtype(keep(input.dtype))
+
+
+def require_size(context: Context, operation: str, tensor: TensorType, axis: int, least: Dim, what: str) -> None:
+    """Demand that an axis has at least `least` elements, for `what` (`topk`: `k`).
+
+    Raises:
+        ShapeError: it has fewer.
+    """
+    size = tensor.shape.at(axis)
+    if size is None:
+        return
+
+    def fault() -> Fault:
+        return ShapeError(operation, f"{what} is {least}, axis {axis} has size {size}", str(tensor), dims=(size, least))
+
+    with uncertain_if_joined(context, tensor):
+        context.require_at_least(size, least, fault)
