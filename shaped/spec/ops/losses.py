@@ -1,0 +1,503 @@
+"""Losses that compare elements, and the distances that they rest on. Losses over classes are in `class_losses`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shaped.errors import Fault, ShapeError
+from shaped.spec.broadcast import broadcast
+from shaped.spec.dims import ONE, Dim
+from shaped.spec.op import op
+from shaped.spec.ops.options import flag, optional_tensor, require_equal
+from shaped.spec.shape import Shape
+
+if TYPE_CHECKING:
+    from shaped.spec.context import Context
+    from shaped.spec.values import TensorType, Value
+
+REDUCTIONS = ("none", "mean", "sum")
+
+
+def reduce_loss(
+    context: Context,
+    operation: str,
+    losses: TensorType,
+    reduction: Value,
+    size_average: Value = None,
+    reduce: Value = None,
+    allowed: tuple[str, ...] = REDUCTIONS,
+) -> TensorType:
+    """The loss for its elements' losses: a scalar for a mean or a sum, all of them for `none`.
+
+    Raises:
+        ShapeError: the reduction is no word that torch knows.
+    """
+    if size_average is not None or reduce is not None:
+        # torch's older way to say it: both are true unless they are given.
+        reduced = True if reduce is None else flag(reduce)
+    elif isinstance(reduction, str):
+        if reduction not in allowed:
+            words = ", ".join(map(repr, allowed[:-1]))
+            raise ShapeError(operation, f"reduction is {reduction!r}, {words} or {allowed[-1]!r} expected")
+        reduced = reduction != "none"
+    else:
+        reduced = None
+    if reduced is None:
+        return losses.with_shape(Shape.of(context.fresh_pack()))
+    return losses.with_shape(Shape(())) if reduced else losses
+
+
+def named_pair(input: TensorType, target: TensorType) -> str:
+    """How messages show the operands of a loss."""
+    return f"input {input}, target {target}"
+
+
+def require_same_shape(
+    context: Context, operation: str, a: TensorType, b: TensorType, operands: str, hint: str = ""
+) -> Shape:
+    """The shape that two tensors have to share.
+
+    Raises:
+        ShapeError: their ranks or sizes differ.
+    """
+    if a.shape.rank is None or b.shape.rank is None:
+        return b.shape if a.shape.rank is None else a.shape
+    if a.shape.rank != b.shape.rank:
+        raise ShapeError(operation, f"{a.shape.rank} and {b.shape.rank} axes, equal shapes expected", operands, hint)
+    found = []
+    for axis, (left, right) in enumerate(zip(a.shape.dims, b.shape.dims, strict=True)):
+
+        def fault(axis: int = axis, left: Dim = left, right: Dim = right) -> Fault:
+            return ShapeError(
+                operation, f"sizes {left} and {right} of axis {axis} differ", operands, hint, (left, right)
+            )
+
+        found.append(require_equal(context, (a, b), left, right, fault))
+    return Shape(tuple(found))
+
+
+def _elementwise(
+    context: Context,
+    operation: str,
+    input: TensorType,
+    target: TensorType,
+    reduction: Value,
+    size_average: Value = None,
+    reduce: Value = None,
+    allowed: tuple[str, ...] = REDUCTIONS,
+) -> TensorType:
+    """A loss of each pair of elements, broadcast as torch does (with a warning for some losses)."""
+    shape = broadcast(context, operation, input, target, operands=named_pair(input, target))
+    return reduce_loss(context, operation, input.with_shape(shape), reduction, size_average, reduce, allowed)
+
+
+def _check_same_weight(context: Context, operation: str, input: TensorType, weight: Value) -> None:
+    tensor = optional_tensor(context, weight)
+    if tensor is not None:
+        require_same_shape(context, operation, input, tensor, f"input {input}, weight {tensor}")
+
+
+@op("mse_loss", "torch.nn.functional.mse_loss", formula="mean((x - y)**2)")
+def mse_loss(
+    context: Context,
+    input: TensorType,
+    target: TensorType,
+    size_average: Value = None,
+    reduce: Value = None,
+    reduction: Value = "mean",
+    weight: Value = None,
+) -> TensorType:
+    """Squared differences."""
+    _check_same_weight(context, "mse_loss", input, weight)
+    return _elementwise(context, "mse_loss", input, target, reduction, size_average, reduce)
+
+
+@op("l1_loss", "torch.nn.functional.l1_loss", formula="mean(|x - y|)")
+def l1_loss(
+    context: Context,
+    input: TensorType,
+    target: TensorType,
+    size_average: Value = None,
+    reduce: Value = None,
+    reduction: Value = "mean",
+    weight: Value = None,
+) -> TensorType:
+    """Absolute differences."""
+    _check_same_weight(context, "l1_loss", input, weight)
+    return _elementwise(context, "l1_loss", input, target, reduction, size_average, reduce)
+
+
+@op(
+    "smooth_l1_loss",
+    "torch.nn.functional.smooth_l1_loss",
+    formula="mean(d*d/(2*beta) if d < beta else d - beta/2), d = |x - y|",
+)
+def smooth_l1_loss(
+    context: Context,
+    input: TensorType,
+    target: TensorType,
+    size_average: Value = None,
+    reduce: Value = None,
+    reduction: Value = "mean",
+    beta: Value = 1.0,
+) -> TensorType:
+    """Absolute differences, squared near zero."""
+    return _elementwise(context, "smooth_l1_loss", input, target, reduction, size_average, reduce)
+
+
+@op(
+    "huber_loss",
+    "torch.nn.functional.huber_loss",
+    formula="mean(d*d/2 if d < delta else delta*(d - delta/2)), d = |x - y|",
+)
+def huber_loss(
+    context: Context,
+    input: TensorType,
+    target: TensorType,
+    reduction: Value = "mean",
+    delta: Value = 1.0,
+    weight: Value = None,
+) -> TensorType:
+    """Squared differences, linear far from zero."""
+    _check_same_weight(context, "huber_loss", input, weight)
+    return _elementwise(context, "huber_loss", input, target, reduction)
+
+
+@op("kl_div", "torch.nn.functional.kl_div", formula="mean(y*(log(y) - x))")
+def kl_div(
+    context: Context,
+    input: TensorType,
+    target: TensorType,
+    size_average: Value = None,
+    reduce: Value = None,
+    reduction: Value = "mean",
+    log_target: Value = False,
+) -> TensorType:
+    """The Kullback-Leibler divergence of log-probabilities from a target."""
+    allowed = (*REDUCTIONS, "batchmean")
+    return _elementwise(context, "kl_div", input, target, reduction, size_average, reduce, allowed)
+
+
+@op("poisson_nll_loss", "torch.nn.functional.poisson_nll_loss", formula="mean(exp(x) - y*x)")
+def poisson_nll_loss(
+    context: Context,
+    input: TensorType,
+    target: TensorType,
+    log_input: Value = True,
+    full: Value = False,
+    size_average: Value = None,
+    eps: Value = 1e-8,
+    reduce: Value = None,
+    reduction: Value = "mean",
+) -> TensorType:
+    """The negative log-likelihood of counts."""
+    return _elementwise(context, "poisson_nll_loss", input, target, reduction, size_average, reduce)
+
+
+@op("soft_margin_loss", "torch.nn.functional.soft_margin_loss", formula="mean(log(1 + exp(-y*x)))")
+def soft_margin_loss(
+    context: Context,
+    input: TensorType,
+    target: TensorType,
+    size_average: Value = None,
+    reduce: Value = None,
+    reduction: Value = "mean",
+) -> TensorType:
+    """The logistic loss for targets 1 and -1."""
+    return _elementwise(context, "soft_margin_loss", input, target, reduction, size_average, reduce)
+
+
+@op(
+    "hinge_embedding_loss",
+    "torch.nn.functional.hinge_embedding_loss",
+    formula="mean(x if y = 1 else max(0, margin - x))",
+)
+def hinge_embedding_loss(
+    context: Context,
+    input: TensorType,
+    target: TensorType,
+    margin: Value = 1.0,
+    size_average: Value = None,
+    reduce: Value = None,
+    reduction: Value = "mean",
+) -> TensorType:
+    """Distances of similar and dissimilar pairs."""
+    return _elementwise(context, "hinge_embedding_loss", input, target, reduction, size_average, reduce)
+
+
+@op("margin_ranking_loss", "torch.nn.functional.margin_ranking_loss", formula="mean(max(0, -y*(x1 - x2) + margin))")
+def margin_ranking_loss(
+    context: Context,
+    input1: TensorType,
+    input2: TensorType,
+    target: TensorType,
+    margin: Value = 0,
+    size_average: Value = None,
+    reduce: Value = None,
+    reduction: Value = "mean",
+) -> TensorType:
+    """How far pairs are from their order.
+
+    Raises:
+        ShapeError: the ranks differ or the shapes do not broadcast.
+    """
+    operands = f"inputs {input1}, {input2}, target {target}"
+    _require_same_rank("margin_ranking_loss", operands, input1, input2, target)
+    shape = broadcast(context, "margin_ranking_loss", input1, input2, target, operands=operands)
+    return reduce_loss(context, "margin_ranking_loss", input1.with_shape(shape), reduction, size_average, reduce)
+
+
+def _require_same_rank(operation: str, operands: str, *tensors: TensorType) -> None:
+    ranks = [tensor.shape.rank for tensor in tensors if tensor.shape.rank is not None]
+    if len(set(ranks)) > 1:
+        raise ShapeError(operation, f"{', '.join(map(str, ranks))} axes, equal ranks expected", operands)
+
+
+@op("binary_cross_entropy", "torch.nn.functional.binary_cross_entropy", formula="-mean(y*log(x) + (1-y)*log(1-x))")
+def binary_cross_entropy(
+    context: Context,
+    input: TensorType,
+    target: TensorType,
+    weight: Value = None,
+    size_average: Value = None,
+    reduce: Value = None,
+    reduction: Value = "mean",
+) -> TensorType:
+    """The cross entropy of probabilities of one class each.
+
+    Raises:
+        ShapeError: input and target differ, or the weight does not broadcast to them.
+    """
+    return _binary(context, "binary_cross_entropy", input, target, (weight,), reduction, size_average, reduce)
+
+
+@op(
+    "binary_cross_entropy_with_logits",
+    "torch.nn.functional.binary_cross_entropy_with_logits",
+    formula="mean(log(1 + exp(x)) - y*x)",
+)
+def binary_cross_entropy_with_logits(
+    context: Context,
+    input: TensorType,
+    target: TensorType,
+    weight: Value = None,
+    size_average: Value = None,
+    reduce: Value = None,
+    reduction: Value = "mean",
+    pos_weight: Value = None,
+) -> TensorType:
+    """The cross entropy of logits of one class each.
+
+    Raises:
+        ShapeError: input and target differ, or a weight does not broadcast to them.
+    """
+    operation = "binary_cross_entropy_with_logits"
+    return _binary(context, operation, input, target, (weight, pos_weight), reduction, size_average, reduce)
+
+
+def _binary(
+    context: Context,
+    operation: str,
+    input: TensorType,
+    target: TensorType,
+    weights: tuple[Value, ...],
+    reduction: Value,
+    size_average: Value,
+    reduce: Value,
+) -> TensorType:
+    hint = _fitting_target(input.shape, target.shape)
+    shape = require_same_shape(context, operation, input, target, named_pair(input, target), hint)
+    for weight in weights:
+        tensor = optional_tensor(context, weight)
+        if tensor is None:
+            continue
+        operands = f"input {input}, weight {tensor}"
+        rank = shape.rank
+        if rank is not None and tensor.shape.least_rank > rank:
+            raise ShapeError(operation, f"the weight has more axes than the input, {tensor.shape.least_rank}", operands)
+        broadcast(context, operation, input.with_shape(shape), tensor, operands=operands)
+    return reduce_loss(context, operation, input.with_shape(shape), reduction, size_average, reduce)
+
+
+def _fitting_target(input: Shape, target: Shape) -> str:
+    """What makes a target one axis longer or shorter fit: `target.unsqueeze(1)?`."""
+    if input.rank is None or target.rank is None:
+        return ""
+    if input.rank == target.rank + 1 and input.dims[-1] == ONE and input.dims[:-1] == target.dims:
+        return f"target.unsqueeze({target.rank})?"
+    if input.rank == target.rank - 1 and target.dims[-1] == ONE and target.dims[:-1] == input.dims:
+        return f"target.squeeze({input.rank})?"
+    return ""
+
+
+@op("gaussian_nll_loss", "torch.nn.functional.gaussian_nll_loss", formula="mean(log(v) + (x - y)**2/v)/2")
+def gaussian_nll_loss(
+    context: Context,
+    input: TensorType,
+    target: TensorType,
+    var: Value,
+    full: Value = False,
+    eps: Value = 1e-6,
+    reduction: Value = "mean",
+) -> TensorType:
+    """The negative log-likelihood of normal distributions with variances `var`.
+
+    Raises:
+        ShapeError: the shapes do not broadcast, or `var` is neither of the input's shape nor without its last axis.
+    """
+    operation = "gaussian_nll_loss"
+    variance = optional_tensor(context, var)
+    operands = named_pair(input, target) + (f", var {variance}" if variance is not None else "")
+    shape = broadcast(context, operation, input, target, operands=operands)
+    if variance is not None and input.shape.rank is not None and variance.shape.rank is not None:
+        own, wanted = variance.shape, input.shape.dims
+        if own.rank == len(wanted) - 1:
+            wanted = wanted[:-1]
+        elif wanted and own.rank == len(wanted) and own.dims[-1] == ONE:
+            wanted = (*wanted[:-1], ONE)
+        expected = input.with_shape(Shape(wanted))
+        if own.rank != len(wanted):
+            raise ShapeError(operation, f"var {variance}, {input} expected", operands)
+        require_same_shape(context, operation, variance, expected, operands)
+    return reduce_loss(context, operation, input.with_shape(shape), reduction)
+
+
+@op(
+    "cosine_similarity",
+    "torch.nn.functional.cosine_similarity",
+    "torch.cosine_similarity",
+    formula="sum(x*y)/(|x|*|y|) along dim",
+)
+def cosine_similarity(
+    context: Context, x1: TensorType, x2: TensorType, dim: Value = 1, eps: Value = 1e-8
+) -> TensorType:
+    """The cosine of the angle between vectors along an axis, which is dropped.
+
+    Raises:
+        ShapeError: the shapes do not broadcast, or the axis is out of range.
+    """
+    shape = broadcast(context, "cosine_similarity", x1, x2)
+    joined = x1.with_shape(shape)
+    axis = context.axis("cosine_similarity", joined, Dim.of(dim) if isinstance(dim, int) else dim)
+    return joined.with_shape(drop_axis(context, shape, axis))
+
+
+def drop_axis(context: Context, shape: Shape, axis: int | None) -> Shape:
+    """The shape without an axis; with sizes not followed where the axis was not."""
+    if shape.rank == 0:
+        return shape
+    if axis is not None and shape.at(axis) is not None:
+        return shape.replace(axis)
+    if shape.rank is None:
+        return Shape.of(context.fresh_pack())
+    return Shape(tuple(context.fresh() for _ in shape.dims[1:]))
+
+
+@op(
+    "pairwise_distance",
+    "torch.nn.functional.pairwise_distance",
+    "torch.pairwise_distance",
+    formula="|x - y + eps|_p along the last axis",
+)
+def pairwise_distance(
+    context: Context, x1: TensorType, x2: TensorType, p: Value = 2.0, eps: Value = 1e-6, keepdim: Value = False
+) -> TensorType:
+    """The distance between vectors along the last axis.
+
+    Raises:
+        ShapeError: the shapes do not broadcast.
+    """
+    shape = broadcast(context, "pairwise_distance", x1, x2)
+    kept = flag(keepdim)
+    if shape.rank == 0:
+        return x1.with_shape(shape)
+    if kept is None:
+        return x1.with_shape(Shape.of(context.fresh_pack()))
+    dropped = drop_axis(context, shape, -1)
+    return x1.with_shape(dropped + Shape.of(ONE) if kept else dropped)
+
+
+@op(
+    "triplet_margin_loss", "torch.nn.functional.triplet_margin_loss", formula="mean(max(0, |a - p| - |a - n| + margin))"
+)
+def triplet_margin_loss(
+    context: Context,
+    anchor: TensorType,
+    positive: TensorType,
+    negative: TensorType,
+    margin: Value = 1.0,
+    p: Value = 2,
+    eps: Value = 1e-6,
+    swap: Value = False,
+    size_average: Value = None,
+    reduce: Value = None,
+    reduction: Value = "mean",
+) -> TensorType:
+    """How much nearer an anchor is to a positive than to a negative example.
+
+    Raises:
+        ShapeError: the ranks differ or the shapes do not broadcast.
+    """
+    operation = "triplet_margin_loss"
+    operands = f"anchor {anchor}, positive {positive}, negative {negative}"
+    _require_same_rank(operation, operands, anchor, positive, negative)
+    near = pairwise_distance(context, anchor, positive)
+    far = pairwise_distance(context, anchor, negative)
+    shape = broadcast(context, operation, near, far, operands=operands)
+    return reduce_loss(context, operation, anchor.with_shape(shape), reduction, size_average, reduce)
+
+
+@op(
+    "triplet_margin_with_distance_loss",
+    "torch.nn.functional.triplet_margin_with_distance_loss",
+    formula="mean(max(0, d(a, p) - d(a, n) + margin))",
+)
+def triplet_margin_with_distance_loss(
+    context: Context,
+    anchor: TensorType,
+    positive: TensorType,
+    negative: TensorType,
+    *,
+    distance_function: Value = None,
+    margin: Value = 1.0,
+    swap: Value = False,
+    reduction: Value = "mean",
+) -> TensorType:
+    """`triplet_margin_loss` with another distance, whose shape is not followed."""
+    if distance_function is None:
+        return triplet_margin_loss(context, anchor, positive, negative, reduction=reduction)
+    return reduce_loss(context, "triplet_margin_with_distance_loss", context.unknown_tensor(anchor.dtype), reduction)
+
+
+@op(
+    "cosine_embedding_loss",
+    "torch.nn.functional.cosine_embedding_loss",
+    "torch.cosine_embedding_loss",
+    formula="mean(1 - cos(x1, x2) if y = 1 else max(0, cos(x1, x2) - margin))",
+)
+def cosine_embedding_loss(
+    context: Context,
+    input1: TensorType,
+    input2: TensorType,
+    target: TensorType,
+    margin: Value = 0,
+    size_average: Value = None,
+    reduce: Value = None,
+    reduction: Value = "mean",
+) -> TensorType:
+    """Angles of similar and dissimilar pairs: (b, d), (b, d), (b,), or (d,), (d,), ().
+
+    Raises:
+        ShapeError: other ranks, or the shapes do not broadcast.
+    """
+    operation = "cosine_embedding_loss"
+    operands = f"inputs {input1}, {input2}, target {target}"
+    rank = target.shape.rank
+    if target.shape.least_rank > 1:
+        raise ShapeError(operation, f"the target has {target.shape.least_rank} axes, at most 1 expected", operands)
+    for tensor in (input1, input2):
+        if rank is not None and tensor.shape.rank is not None and tensor.shape.rank != rank + 1:
+            raise ShapeError(operation, f"inputs of {rank + 1} axes expected for a target of {rank}", operands)
+    similarity = drop_axis(context, broadcast(context, operation, input1, input2, operands=operands), -1)
+    shape = broadcast(context, operation, input1.with_shape(similarity), target, operands=operands)
+    return reduce_loss(context, operation, input1.with_shape(shape), reduction, size_average, reduce)

@@ -1,0 +1,506 @@
+"""Pooling over one, two or three spatial axes: maxima, means, p-norms, fixed and adaptive windows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shaped.errors import ShapeError
+from shaped.spec.dims import Dim, ceildiv, minimum
+from shaped.spec.dtypes import INT64
+from shaped.spec.op import Module, module, op
+from shaped.spec.ops.arguments import listed
+from shaped.spec.ops.options import flag, is_less, option_size, option_sizes
+from shaped.spec.ops.spatial import Spatial, split_spatial
+from shaped.spec.shape import Shape
+from shaped.spec.values import UNKNOWN, TensorType, Value
+
+if TYPE_CHECKING:
+    from shaped.spec.context import Context
+
+
+def _pooled_size(
+    context: Context, size: Dim, kernel: Dim, stride: Dim, padding: Dim, dilation: Dim, ceil_mode: bool | None
+) -> Dim:
+    """floor((size + 2*padding - dilation*(kernel - 1) - 1) / stride) + 1.
+
+    With `ceil_mode` it is rounded up, but a window starts inside the input or its left padding.
+    """
+    if ceil_mode is None:
+        return context.fresh()
+    numerator = size + 2 * padding - dilation * (kernel - 1) - 1
+    if not ceil_mode:
+        return numerator // stride + 1
+    rounded_up, starts_inside = ceildiv(numerator, stride) + 1, ceildiv(size + padding, stride)
+    # The numerators of both quotients: where their order is known, no `min` is needed.
+    order = (numerator + stride - size - padding).constant
+    if order is not None:
+        return rounded_up if order <= 0 else starts_inside
+    return minimum(rounded_up, starts_inside)
+
+
+def _pool(
+    context: Context,
+    operation: str,
+    count: int,
+    input: TensorType,
+    kernel_size: Value,
+    stride: Value,
+    padding: Value,
+    dilation: Value,
+    ceil_mode: Value,
+) -> TensorType:
+    """(..., channels, *sizes) -> (..., channels, *sizes') for a window that moves over the sizes.
+
+    Raises:
+        ShapeError: too many or too few axes, a padding of more than half a window, or no window that fits.
+    """
+    kernel = option_sizes(context, kernel_size, count, operation, "kernel_size", low=1)
+    same_stride = stride is None or listed(stride) == ()
+    strides = kernel if same_stride else option_sizes(context, stride, count, operation, "stride", low=1)
+    pads = option_sizes(context, padding, count, operation, "padding")
+    dilations = option_sizes(context, dilation, count, operation, "dilation", low=1)
+    for name, values in (("kernel_size", kernel), ("stride", strides), ("dilation", dilations)):
+        for value in values:
+            if is_less(context, value, 1):
+                raise ShapeError(operation, f"{name} is {value}, a positive int expected", dims=(value,))
+    for pad, extent in zip(pads, (d * (k - 1) + 1 for k, d in zip(kernel, dilations, strict=True)), strict=True):
+        if is_less(context, pad, 0) or is_less(context, extent, 2 * pad):
+            raise ShapeError(
+                operation, f"padding is {pad}, from 0 to half of the window {extent} expected", dims=(pad,)
+            )
+    parts = split_spatial(context, operation, input, count)
+    sizes = []
+    for size, k, s, p, d in zip(parts.sizes, kernel, strides, pads, dilations, strict=True):
+        pooled = _pooled_size(context, size, k, s, p, d, flag(ceil_mode))
+        too_small = is_less(context, size + 2 * p, d * (k - 1) + 1) if flag(ceil_mode) is False else False
+        if too_small or is_less(context, pooled, 1):
+            window = d * (k - 1) + 1
+            raise ShapeError(
+                operation,
+                f"the window spans {window}, the padded input has {size + 2 * p}",
+                f"{input} with window ({', '.join(map(str, kernel))}{',' if count == 1 else ''})",
+                dims=(size, k),
+            )
+        sizes.append(pooled)
+    return _pooled(context, input, parts, tuple(sizes))
+
+
+def _pooled(context: Context, input: TensorType, parts: Spatial, sizes: tuple[Dim, ...]) -> TensorType:
+    channels = context.fresh() if parts.channels is None else parts.channels
+    return input.with_shape(parts.shape(channels, sizes))
+
+
+def _with_indices(context: Context, pooled: TensorType, return_indices: Value) -> Value:
+    wanted = flag(return_indices)
+    if wanted is None:
+        return UNKNOWN
+    return (pooled, pooled.with_dtype(INT64)) if wanted else pooled
+
+
+def _max_pool(
+    context: Context,
+    count: int,
+    input: TensorType,
+    kernel_size: Value,
+    stride: Value,
+    padding: Value,
+    dilation: Value,
+    ceil_mode: Value,
+    return_indices: Value,
+) -> Value:
+    operation = f"max_pool{count}d"
+    pooled = _pool(context, operation, count, input, kernel_size, stride, padding, dilation, ceil_mode)
+    return _with_indices(context, pooled, return_indices)
+
+
+@op("max_pool1d", "torch.nn.functional.max_pool1d", formula="y[n,c,i] = max(k) x[n,c,i*s+k]")
+def max_pool1d(
+    context: Context,
+    input: TensorType,
+    kernel_size: Value,
+    stride: Value = None,
+    padding: Value = 0,
+    dilation: Value = 1,
+    ceil_mode: Value = False,
+    return_indices: Value = False,
+) -> Value:
+    """The maximum of each window along one axis."""
+    return _max_pool(context, 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+@op("max_pool2d", "torch.nn.functional.max_pool2d", formula="as max_pool1d, over two axes")
+def max_pool2d(
+    context: Context,
+    input: TensorType,
+    kernel_size: Value,
+    stride: Value = None,
+    padding: Value = 0,
+    dilation: Value = 1,
+    ceil_mode: Value = False,
+    return_indices: Value = False,
+) -> Value:
+    """The maximum of each window along two axes."""
+    return _max_pool(context, 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+@op("max_pool3d", "torch.nn.functional.max_pool3d", formula="as max_pool1d, over three axes")
+def max_pool3d(
+    context: Context,
+    input: TensorType,
+    kernel_size: Value,
+    stride: Value = None,
+    padding: Value = 0,
+    dilation: Value = 1,
+    ceil_mode: Value = False,
+    return_indices: Value = False,
+) -> Value:
+    """The maximum of each window along three axes."""
+    return _max_pool(context, 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+@op("avg_pool1d", "torch.nn.functional.avg_pool1d", "torch.avg_pool1d", formula="y[n,c,i] = mean(k) x[n,c,i*s+k]")
+def avg_pool1d(
+    context: Context,
+    input: TensorType,
+    kernel_size: Value,
+    stride: Value = None,
+    padding: Value = 0,
+    ceil_mode: Value = False,
+    count_include_pad: Value = True,
+) -> TensorType:
+    """The mean of each window along one axis."""
+    return _pool(context, "avg_pool1d", 1, input, kernel_size, stride, padding, 1, ceil_mode)
+
+
+@op("avg_pool2d", "torch.nn.functional.avg_pool2d", formula="as avg_pool1d, over two axes")
+def avg_pool2d(
+    context: Context,
+    input: TensorType,
+    kernel_size: Value,
+    stride: Value = None,
+    padding: Value = 0,
+    ceil_mode: Value = False,
+    count_include_pad: Value = True,
+    divisor_override: Value = None,
+) -> TensorType:
+    """The mean of each window along two axes."""
+    return _pool(context, "avg_pool2d", 2, input, kernel_size, stride, padding, 1, ceil_mode)
+
+
+@op("avg_pool3d", "torch.nn.functional.avg_pool3d", formula="as avg_pool1d, over three axes")
+def avg_pool3d(
+    context: Context,
+    input: TensorType,
+    kernel_size: Value,
+    stride: Value = None,
+    padding: Value = 0,
+    ceil_mode: Value = False,
+    count_include_pad: Value = True,
+    divisor_override: Value = None,
+) -> TensorType:
+    """The mean of each window along three axes."""
+    return _pool(context, "avg_pool3d", 3, input, kernel_size, stride, padding, 1, ceil_mode)
+
+
+@op("lp_pool1d", "torch.nn.functional.lp_pool1d", formula="y[n,c,i] = sum(k) x[n,c,i*s+k]**p)**(1/p)")
+def lp_pool1d(
+    context: Context,
+    input: TensorType,
+    norm_type: Value,
+    kernel_size: Value,
+    stride: Value = None,
+    ceil_mode: Value = False,
+) -> TensorType:
+    """The p-norm of each window along one axis."""
+    return _pool(context, "lp_pool1d", 1, input, kernel_size, stride, 0, 1, ceil_mode)
+
+
+@op("lp_pool2d", "torch.nn.functional.lp_pool2d", formula="as lp_pool1d, over two axes")
+def lp_pool2d(
+    context: Context,
+    input: TensorType,
+    norm_type: Value,
+    kernel_size: Value,
+    stride: Value = None,
+    ceil_mode: Value = False,
+) -> TensorType:
+    """The p-norm of each window along two axes."""
+    return _pool(context, "lp_pool2d", 2, input, kernel_size, stride, 0, 1, ceil_mode)
+
+
+@op("lp_pool3d", "torch.nn.functional.lp_pool3d", formula="as lp_pool1d, over three axes")
+def lp_pool3d(
+    context: Context,
+    input: TensorType,
+    norm_type: Value,
+    kernel_size: Value,
+    stride: Value = None,
+    ceil_mode: Value = False,
+) -> TensorType:
+    """The p-norm of each window along three axes."""
+    return _pool(context, "lp_pool3d", 3, input, kernel_size, stride, 0, 1, ceil_mode)
+
+
+def _adaptive(context: Context, operation: str, count: int, input: TensorType, output_size: Value) -> TensorType:
+    """(..., channels, *sizes) -> (..., channels, *output_size), where None keeps a size.
+
+    Raises:
+        ShapeError: too many or too few axes, or a negative size.
+    """
+    parts = split_spatial(context, operation, input, count)
+    given = listed(output_size)
+    if given is None or len(given) == 1:
+        given = (output_size if given is None else given[0],) * count
+    if len(given) != count:
+        raise ShapeError(operation, f"output_size has {len(given)} values, {count} expected", str(input))
+    sizes = tuple(
+        size if wanted is None else option_size(context, wanted)
+        for size, wanted in zip(parts.sizes, given, strict=True)
+    )
+    for size in sizes:
+        if is_less(context, size, 0):
+            raise ShapeError(operation, f"output_size is {size}", str(input), dims=(size,))
+    return _pooled(context, input, parts, sizes)
+
+
+@op(
+    "adaptive_avg_pool1d",
+    "torch.nn.functional.adaptive_avg_pool1d",
+    "torch.adaptive_avg_pool1d",
+    formula="y[n,c,i] = mean(floor(i*t/u) <= j < ceil((i+1)*t/u)) x[n,c,j]",
+)
+def adaptive_avg_pool1d(context: Context, input: TensorType, output_size: Value) -> TensorType:
+    """Means over as many windows as the output has places."""
+    return _adaptive(context, "adaptive_avg_pool1d", 1, input, output_size)
+
+
+@op("adaptive_avg_pool2d", "torch.nn.functional.adaptive_avg_pool2d", formula="as adaptive_avg_pool1d, over two axes")
+def adaptive_avg_pool2d(context: Context, input: TensorType, output_size: Value) -> TensorType:
+    """Means over as many windows as the output has places, along two axes."""
+    return _adaptive(context, "adaptive_avg_pool2d", 2, input, output_size)
+
+
+@op("adaptive_avg_pool3d", "torch.nn.functional.adaptive_avg_pool3d", formula="as adaptive_avg_pool1d, over three axes")
+def adaptive_avg_pool3d(context: Context, input: TensorType, output_size: Value) -> TensorType:
+    """Means over as many windows as the output has places, along three axes."""
+    return _adaptive(context, "adaptive_avg_pool3d", 3, input, output_size)
+
+
+@op("adaptive_max_pool1d", "torch.nn.functional.adaptive_max_pool1d", formula="as adaptive_avg_pool1d, of maxima")
+def adaptive_max_pool1d(
+    context: Context, input: TensorType, output_size: Value, return_indices: Value = False
+) -> Value:
+    """Maxima over as many windows as the output has places."""
+    return _with_indices(context, _adaptive(context, "adaptive_max_pool1d", 1, input, output_size), return_indices)
+
+
+@op("adaptive_max_pool2d", "torch.nn.functional.adaptive_max_pool2d", formula="as adaptive_avg_pool2d, of maxima")
+def adaptive_max_pool2d(
+    context: Context, input: TensorType, output_size: Value, return_indices: Value = False
+) -> Value:
+    """Maxima over as many windows as the output has places, along two axes."""
+    return _with_indices(context, _adaptive(context, "adaptive_max_pool2d", 2, input, output_size), return_indices)
+
+
+@op("adaptive_max_pool3d", "torch.nn.functional.adaptive_max_pool3d", formula="as adaptive_avg_pool3d, of maxima")
+def adaptive_max_pool3d(
+    context: Context, input: TensorType, output_size: Value, return_indices: Value = False
+) -> Value:
+    """Maxima over as many windows as the output has places, along three axes."""
+    return _with_indices(context, _adaptive(context, "adaptive_max_pool3d", 3, input, output_size), return_indices)
+
+
+def _unpool(
+    context: Context,
+    count: int,
+    input: TensorType,
+    indices: TensorType,
+    kernel_size: Value,
+    stride: Value,
+    padding: Value,
+    output_size: Value,
+) -> TensorType:
+    """The inverse of max pooling: size' = (size-1)*stride + kernel - 2*padding, or as `output_size` says."""
+    operation = f"max_unpool{count}d"
+    parts = split_spatial(context, operation, input, count)
+    kernel = option_sizes(context, kernel_size, count, operation, "kernel_size", low=1)
+    strides = kernel if stride is None else option_sizes(context, stride, count, operation, "stride", low=1)
+    pads = option_sizes(context, padding, count, operation, "padding")
+    found = tuple((size - 1) * s + k - 2 * p for size, k, s, p in zip(parts.sizes, kernel, strides, pads, strict=True))
+    if output_size is not None:
+        given = listed(output_size)
+        known = given is not None and len(given) >= count
+        found = tuple(option_size(context, each) for each in given[-count:]) if given and known else ()
+        found = found or tuple(context.fresh() for _ in range(count))
+    return _pooled(context, input, parts, found)
+
+
+@op("max_unpool1d", "torch.nn.functional.max_unpool1d", formula="max_pool1d's inverse, 0 where there was no maximum")
+def max_unpool1d(
+    context: Context,
+    input: TensorType,
+    indices: TensorType,
+    kernel_size: Value,
+    stride: Value = None,
+    padding: Value = 0,
+    output_size: Value = None,
+) -> TensorType:
+    """Put maxima back where `max_pool1d` found them."""
+    return _unpool(context, 1, input, indices, kernel_size, stride, padding, output_size)
+
+
+@op("max_unpool2d", "torch.nn.functional.max_unpool2d", formula="max_pool2d's inverse, 0 where there was no maximum")
+def max_unpool2d(
+    context: Context,
+    input: TensorType,
+    indices: TensorType,
+    kernel_size: Value,
+    stride: Value = None,
+    padding: Value = 0,
+    output_size: Value = None,
+) -> TensorType:
+    """Put maxima back where `max_pool2d` found them."""
+    return _unpool(context, 2, input, indices, kernel_size, stride, padding, output_size)
+
+
+@op("max_unpool3d", "torch.nn.functional.max_unpool3d", formula="max_pool3d's inverse, 0 where there was no maximum")
+def max_unpool3d(
+    context: Context,
+    input: TensorType,
+    indices: TensorType,
+    kernel_size: Value,
+    stride: Value = None,
+    padding: Value = 0,
+    output_size: Value = None,
+) -> TensorType:
+    """Put maxima back where `max_pool3d` found them."""
+    return _unpool(context, 3, input, indices, kernel_size, stride, padding, output_size)
+
+
+class _MaxPool(Module):
+    count: int
+
+    def __init__(
+        self,
+        context: Context,
+        kernel_size: Value,
+        stride: Value = None,
+        padding: Value = 0,
+        dilation: Value = 1,
+        return_indices: Value = False,
+        ceil_mode: Value = False,
+    ) -> None:
+        self.kernel_size, self.padding, self.dilation = kernel_size, padding, dilation
+        self.stride = kernel_size if stride is None else stride
+        self.return_indices, self.ceil_mode = return_indices, ceil_mode
+
+    def forward(self, context: Context, input: TensorType) -> Value:
+        """The pool of the input."""
+        return _max_pool(
+            context,
+            self.count,
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.ceil_mode,
+            self.return_indices,
+        )
+
+
+class _AvgPool(Module):
+    count: int
+
+    def __init__(
+        self,
+        context: Context,
+        kernel_size: Value,
+        stride: Value = None,
+        padding: Value = 0,
+        ceil_mode: Value = False,
+        count_include_pad: Value = True,
+        divisor_override: Value = None,
+    ) -> None:
+        self.kernel_size, self.padding, self.ceil_mode = kernel_size, padding, ceil_mode
+        self.stride = kernel_size if stride is None else stride
+
+    def forward(self, context: Context, input: TensorType) -> TensorType:
+        """The pool of the input."""
+        operation = f"avg_pool{self.count}d"
+        return _pool(
+            context, operation, self.count, input, self.kernel_size, self.stride, self.padding, 1, self.ceil_mode
+        )
+
+
+class _LPPool(Module):
+    count: int
+
+    def __init__(
+        self,
+        context: Context,
+        norm_type: Value,
+        kernel_size: Value,
+        stride: Value = None,
+        ceil_mode: Value = False,
+    ) -> None:
+        self.kernel_size, self.stride, self.ceil_mode = kernel_size, stride, ceil_mode
+
+    def forward(self, context: Context, input: TensorType) -> TensorType:
+        """The pool of the input."""
+        operation = f"lp_pool{self.count}d"
+        return _pool(context, operation, self.count, input, self.kernel_size, self.stride, 0, 1, self.ceil_mode)
+
+
+class _AdaptiveAvgPool(Module):
+    count: int
+
+    def __init__(self, context: Context, output_size: Value) -> None:
+        self.output_size = output_size
+
+    def forward(self, context: Context, input: TensorType) -> TensorType:
+        """The pool of the input."""
+        return _adaptive(context, f"adaptive_avg_pool{self.count}d", self.count, input, self.output_size)
+
+
+class _AdaptiveMaxPool(Module):
+    count: int
+
+    def __init__(self, context: Context, output_size: Value, return_indices: Value = False) -> None:
+        self.output_size, self.return_indices = output_size, return_indices
+
+    def forward(self, context: Context, input: TensorType) -> Value:
+        """The pool of the input."""
+        pooled = _adaptive(context, f"adaptive_max_pool{self.count}d", self.count, input, self.output_size)
+        return _with_indices(context, pooled, self.return_indices)
+
+
+class _MaxUnpool(Module):
+    count: int
+
+    def __init__(self, context: Context, kernel_size: Value, stride: Value = None, padding: Value = 0) -> None:
+        self.kernel_size, self.padding = kernel_size, padding
+        self.stride = kernel_size if stride is None else stride
+
+    def forward(
+        self, context: Context, input: TensorType, indices: TensorType, output_size: Value = None
+    ) -> TensorType:
+        """The maxima put back."""
+        return _unpool(context, self.count, input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+def _declare_for_each_count() -> None:
+    kinds: dict[str, type[Module]] = {
+        "MaxPool": _MaxPool,
+        "AvgPool": _AvgPool,
+        "LPPool": _LPPool,
+        "AdaptiveAvgPool": _AdaptiveAvgPool,
+        "AdaptiveMaxPool": _AdaptiveMaxPool,
+        "MaxUnpool": _MaxUnpool,
+    }
+    for name, kind in kinds.items():
+        for count in (1, 2, 3):
+            module(f"torch.nn.{name}{count}d")(type(f"{name}{count}d", (kind,), {"count": count}))
+
+
+_declare_for_each_count()
