@@ -8,14 +8,15 @@ its constructor makes its parameters, its `forward` is made of rules.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from shaped.spec.values import UNKNOWN, TensorType, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from shaped.spec.context import Context
 
 P = ParamSpec("P")
@@ -57,18 +58,28 @@ class Op:
         Raises:
             Fault: the call is wrong.
         """
-        try:
-            bound = self.signature.bind(*args, **kwargs)
-        except TypeError:
+        bound = _bind(context, self.signature, args, kwargs)
+        if bound is None:
             return UNKNOWN
-        for name, parameter in self.signature.parameters.items():
-            if parameter.annotation == "TensorType" and name in bound.arguments:
-                value = bound.arguments[name]
-                if value is UNKNOWN:
-                    bound.arguments[name] = context.unknown_tensor()
-                elif not isinstance(value, TensorType):
-                    return UNKNOWN
         return self.rule(context, *bound.args, **bound.kwargs)
+
+
+def _bind(
+    context: Context, signature: inspect.Signature, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> inspect.BoundArguments | None:
+    """The arguments by name, tensors that were not followed with unknown axes; None if they do not fit."""
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError:
+        return None
+    for name, parameter in signature.parameters.items():
+        if parameter.annotation == "TensorType" and name in bound.arguments:
+            value = bound.arguments[name]
+            if value is UNKNOWN:
+                bound.arguments[name] = context.unknown_tensor()
+            elif not isinstance(value, TensorType):
+                return None
+    return bound
 
 
 class Module:
@@ -82,6 +93,22 @@ class Module:
     def forward(self, context: Context, *args: Any, **kwargs: Any) -> Value:
         """The results' types for a call of the module."""
         return UNKNOWN
+
+    def call(self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        """`forward` for a call with these arguments; UNKNOWN if they do not fit its parameters.
+
+        Raises:
+            Fault: the call is wrong.
+        """
+        bound = _bind(context, _method_signature(type(self).forward), args, kwargs)
+        return UNKNOWN if bound is None else self.forward(context, *bound.args, **bound.kwargs)
+
+
+@cache
+def _method_signature(method: Callable[..., Value]) -> inspect.Signature:
+    """The parameters of a module's `forward`, without self and the context."""
+    signature = inspect.signature(method, eval_str=False)
+    return signature.replace(parameters=list(signature.parameters.values())[2:])
 
 
 OPS: dict[str, Op] = {}

@@ -32,6 +32,22 @@ FAMILIES = (
     "random",
     "conversion",
     "initialization",
+    "linear",
+    "convolution",
+    "pooling",
+    "normalization",
+    "embedding",
+    "losses",
+    "class_losses",
+    "vision",
+    "attention",
+    "recurrent",
+    "sequences",
+    "transformer",
+    "activation_modules",
+    "loss_modules",
+    "shape_modules",
+    "parameters",
 )
 
 for _family in FAMILIES:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import DtypeError, ShapeError
-from shaped.spec.dtypes import INT64
 from shaped.spec.op import Module, module, op
 from shaped.spec.ops.options import flag, option_size, optional_tensor, parameter_dtype
 from shaped.spec.shape import Shape
@@ -190,18 +189,3 @@ def embedding_from_pretrained(
 ) -> Value:
     """The module with a given table."""
     return _from_pretrained(context, Embedding, embeddings)
-
-
-@op("one_hot", "torch.nn.functional.one_hot", formula="y[..., c] = (x[...] == c)")
-def one_hot(context: Context, tensor: TensorType, num_classes: Value = -1) -> TensorType:
-    """(...) -> (..., num_classes); the number of classes is the data's when it is -1.
-
-    Raises:
-        DtypeError: the classes are no int64.
-    """
-    if not tensor.dtype.may_be(INT64.names):
-        raise DtypeError("one_hot", f"classes are {tensor.dtype}, int64 expected", str(tensor))
-    classes = option_size(context, num_classes)
-    if classes == -1:
-        classes = context.fresh(1)
-    return tensor.with_shape(tensor.shape + Shape.of(classes)).with_dtype(INT64)
