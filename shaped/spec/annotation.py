@@ -169,7 +169,8 @@ def parse(
         raise AnnotationError(f'{dtype_word}[{array}, "{text}"]', problem.reason, hint=problem.hint) from None
 
 
-_FORMATTED_AXIS = re.compile(r"(?:\{[^{}]*\}|\S)+")
+_FORMATTED_FIELD = re.compile(r"\{[^{}]*\}")
+_FORMATTED_AXIS = re.compile(rf"(?:{_FORMATTED_FIELD.pattern}|\S)+")
 
 
 def _dtype(word: str) -> DType:
@@ -227,11 +228,12 @@ _MARKS = {"#": "broadcastable", "*": "any number of axes", "_": "anonymous", "?"
 
 def _read_axis(word: str, words: list[str], index: int, is_formatted: bool) -> AnnotatedAxis:
     """One axis, by the same steps as jaxtyping takes."""
-    if "," in word and "(" not in word and not is_formatted:
+    outside = _FORMATTED_FIELD.sub("", word) if is_formatted else word
+    if "," in outside and "(" not in outside:
         raise Malformed("axes are separated by spaces, not by commas", f'"{" ".join(words).replace(",", " ")}"')
     if word.endswith("#") and len(word) > 1:
         raise Malformed(f'in "{word}" the "#" stands behind', f"#{word.rstrip('#')}")
-    if "..." in word:
+    if "..." in outside:
         if word != "...":
             raise Malformed(f'"..." stands alone, not in "{word}"', "... for axes without a name, *name for named ones")
         return AnonymousPack()

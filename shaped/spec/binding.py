@@ -69,7 +69,11 @@ def instantiate(
             axes += entry.pack(axis)
         else:
             size = entry.size(axis)
-            axes.append(size if size.origin or origin is None else size.at(_axis_origin(annotation, i, origin)))
+            if size.origin is None and origin is not None:
+                size = size.at(_axis_origin(annotation, i, origin))
+                if isinstance(axis, Named) and bindings.dims.get(axis.name) == size:
+                    bindings.dims[axis.name] = size
+            axes.append(size)
     return TensorType(Shape(_with_one_pack(axes, context)), annotation.dtype)
 
 
@@ -84,7 +88,7 @@ def stands_for_text(axis: AnnotatedAxis, evaluate: Evaluate | None, is_formatted
     """Whether an axis of a real f-string may stand for any number of axes: a field of it was not followed."""
     if not is_formatted or not isinstance(axis, Computed) or not axis.fields:
         return False
-    return axis.tree is None or evaluate is None or any(evaluate(text) is None for text in axis.fields)
+    return evaluate is None or any(not text or evaluate(text) is None for text in axis.fields)
 
 
 def _with_one_pack(axes: Sequence[Axis], context: Context) -> tuple[Axis, ...]:

@@ -1,0 +1,139 @@
+"""What an annotation says about a value, as far as shapes are concerned: the forms that `annotations.read` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shaped.spec.annotation import ArrayAnnotation
+from shaped.spec.dtypes import ANY_DTYPE, DType
+
+
+@dataclass(frozen=True)
+class TensorForm:
+    """`Float[Tensor, "b d"]`."""
+
+    annotation: ArrayAnnotation
+
+
+@dataclass(frozen=True)
+class PlainTensorForm:
+    """`torch.Tensor`, `nn.Parameter`, `torch.LongTensor`: any axes."""
+
+    dtype: DType = ANY_DTYPE
+
+
+@dataclass(frozen=True)
+class UnionForm:
+    """`A | B`, `Optional[A]`: two or more options, none of them a union."""
+
+    options: tuple[TypeForm, ...]
+
+
+@dataclass(frozen=True)
+class TupleForm:
+    """`tuple[A, B]`."""
+
+    elements: tuple[TypeForm, ...]
+
+
+@dataclass(frozen=True)
+class VariadicTupleForm:
+    """`tuple[A, ...]`, `torch.Size`."""
+
+    element: TypeForm
+
+
+@dataclass(frozen=True)
+class ListForm:
+    """`list[A]` and other collections and iterables of one kind of element."""
+
+    element: TypeForm
+
+
+@dataclass(frozen=True)
+class DictForm:
+    """`dict[K, V]` and other mappings."""
+
+    key: TypeForm
+    value: TypeForm
+
+
+@dataclass(frozen=True)
+class ClassForm:
+    """An instance of a class."""
+
+    qualified_name: str
+
+
+@dataclass(frozen=True)
+class IntForm:
+    """`int`."""
+
+
+@dataclass(frozen=True)
+class FloatForm:
+    """`float`."""
+
+
+@dataclass(frozen=True)
+class BoolForm:
+    """`bool`."""
+
+
+@dataclass(frozen=True)
+class StrForm:
+    """`str`."""
+
+
+@dataclass(frozen=True)
+class NoneForm:
+    """`None`."""
+
+
+@dataclass(frozen=True)
+class CallableForm:
+    """`Callable[..., R]`."""
+
+    result: TypeForm
+
+
+@dataclass(frozen=True)
+class LiteralForm:
+    """`Literal["mean", 2]`; only of constants."""
+
+    values: tuple[int | str | bool | None, ...]
+
+
+@dataclass(frozen=True)
+class UnknownForm:
+    """An annotation that says nothing about shapes, or was not understood."""
+
+
+TypeForm = (
+    TensorForm
+    | PlainTensorForm
+    | UnionForm
+    | TupleForm
+    | VariadicTupleForm
+    | ListForm
+    | DictForm
+    | ClassForm
+    | IntForm
+    | FloatForm
+    | BoolForm
+    | StrForm
+    | NoneForm
+    | CallableForm
+    | LiteralForm
+    | UnknownForm
+)
+UNKNOWN_FORM = UnknownForm()
+
+
+def union(forms: Sequence[TypeForm]) -> TypeForm:
+    """The union of forms: nested unions opened, equal options once."""
+    options: dict[TypeForm, None] = {}
+    for form in forms:
+        options |= dict.fromkeys(form.options if isinstance(form, UnionForm) else (form,))
+    return next(iter(options)) if len(options) == 1 else UnionForm(tuple(options))
