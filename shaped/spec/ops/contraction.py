@@ -78,7 +78,7 @@ def _transposed_hint(a: TensorType, b: TensorType) -> str:
 
 
 def _product_shape(context: Context, operation: str, a: Shape, b: Shape, operands: str) -> Shape:
-    if a.rank is None and a.least_rank < 2 or b.rank is None and b.least_rank < 2:
+    if (a.rank is None and a.least_rank < 2) or (b.rank is None and b.least_rank < 2):
         # It may be a vector, whose axis disappears, or any batch of matrices.
         return Shape.of(context.fresh_pack())
     rows = () if a.rank == 1 else (a.at(-2),)

@@ -248,7 +248,7 @@ def atleast_3d(context: Context, *tensors: Value) -> Value:
 def hstack(context: Context, tensors: Value) -> TensorType:
     parts = _each(context, tensors, 1)
     first = parts[0] if isinstance(parts, tuple) and parts else parts.element if isinstance(parts, Many) else UNKNOWN
-    if not isinstance(first, TensorType) or first.shape.rank is None and first.shape.least_rank < 2:
+    if not isinstance(first, TensorType) or (first.shape.rank is None and first.shape.least_rank < 2):
         return context.unknown_tensor()
     return concatenated(context, "hstack", parts, Dim.of(0 if first.shape.rank == 1 else 1))
 
@@ -352,7 +352,7 @@ def combinations(
     if input.shape.least_rank > 1 or input.shape.rank == 0:
         raise ShapeError("combinations", "expects a flat tensor", str(input))
     count = integer(r)
-    if count == 0 or count is not None and count < 0:
+    if count == 0 or (count is not None and count < 0):
         return context.unknown_tensor(input.dtype)
     columns = context.fresh() if not isinstance(r, Dim) else r
     if input.shape.rank is None or count is None or not isinstance(with_replacement, bool):

@@ -170,8 +170,7 @@ def flatten(
 def _flattened_near_pack(context: Context, shape: Shape, start: int, end: int) -> Shape:
     if (start >= 0) == (end >= 0) and shape.at(start) is not None and shape.at(end) is not None:
         i, j = shape.position(start), shape.position(end)
-        assert i is not None and j is not None
-        if i <= j:
+        if i is not None and j is not None and i <= j:
             return Shape((*shape.axes[:i], product(tuple(_dims(shape, i, j))), *shape.axes[j + 1 :]))
     elif start >= 0 and end < 0 and start <= len(shape.head) and -end - 1 <= len(shape.tail):
         # The pack is inside: its number of elements is not known, the axes around it are.
