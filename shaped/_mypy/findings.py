@@ -1,0 +1,195 @@
+"""Findings as mypy errors: each file's report, put into mypy's errors once, and put back where mypy drops them."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shaped._mypy.codes import error_code
+from shaped._mypy.records import Records
+from shaped.static.check import Checker
+from shaped.static.host import Checked, Positions, check_source, read_source
+from shaped.static.render import note_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mypy.errors import ErrorInfo, Errors
+    from mypy.nodes import MypyFile
+    from mypy.options import Options
+
+    from shaped.static.report import Diagnostic
+
+
+@dataclass
+class _File:
+    """A file that mypy checks: its module, its options, and what was last found in it."""
+
+    module: str
+    options: Options
+    digest: str = ""
+    checked: Checked | None = None
+
+
+class Findings:
+    """The findings of all files that mypy checks in this process.
+
+    mypy keeps its errors by target (a function, a module); its daemon checks a target again when a *type* that it uses
+    has changed. Our findings belong to no target, so mypy never drops them one by one. After it has dropped all errors,
+    at the start of each of the daemon's updates, all of them are put back; the files whose dependencies have changed
+    are checked again for that.
+
+    Args:
+        records: where the dependencies of files are noted.
+        roots: folders in which absolute imports are looked up.
+        show_traceback: print where the checker itself fails.
+        is_daemon: whether mypy keeps this process for later updates.
+    """
+
+    def __init__(self, records: Records, roots: Sequence[Path], *, show_traceback: bool, is_daemon: bool) -> None:
+        self.records = records
+        self.errors: Errors | None = None
+        self.modules: dict[str, MypyFile] = {}
+        self._roots = roots
+        self._show_traceback = show_traceback
+        self._is_daemon = is_daemon
+        self._checker = self._new_checker()
+        self._files: dict[str, _File] = {}
+        self._checked: dict[str, Checked] = {}
+        self._replacements: dict[str, str] = {}
+        self._last_file = ""
+        self._last_errors: dict[str, list[ErrorInfo]] | None = None
+
+    def replace_file(self, path: str, replacement: str) -> None:
+        """Read the text of one file from another (`--shadow-file`)."""
+        self._replacements[path] = replacement
+
+    def visit(self) -> None:
+        """Report on the file that mypy is at, unless that is done."""
+        errors = self.errors
+        if errors is None:
+            return
+        path = errors.file
+        if self._is_daemon:
+            self.restore()
+        elif path is self._last_file:
+            return
+        self._last_file = path
+        if path in self._files or errors.target_module is None or not self.is_checked(path):
+            return
+        self._files[path] = file = _File(errors.target_module, errors.options)
+        self._report(path, file)
+
+    def visit_last(self, tree: MypyFile, options: Options) -> None:
+        """Report on a file that mypy has just finished, unless that is done.
+
+        Args:
+            tree: the file.
+            options: mypy's options for it, where mypy is at another file.
+        """
+        errors = self.errors
+        if errors is None or tree.path in self._files or not self.is_checked(tree.path):
+            return
+        file = _File(tree.fullname, errors.options if errors.file == tree.path else options)
+        self._files[tree.path] = file
+        self._report(tree.path, file)
+
+    def restore(self) -> None:
+        """In the daemon: put every file's findings back after mypy has dropped all errors."""
+        errors = self.errors
+        if errors is None or not self._is_daemon or errors.error_info_map is self._last_errors:
+            return
+        self._last_errors = errors.error_info_map
+        self._forget_changed()
+        for path, file in self._files.items():
+            tree = self.modules.get(file.module)
+            if tree is None:  # no longer part of the program
+                continue
+            if path not in errors.ignored_lines:
+                errors.set_file_ignored_lines(path, tree.ignored_lines)
+            self._report(path, file)
+
+    def is_checked(self, path: str) -> bool:
+        """Whether mypy reports errors in a file: not in a stub, a library or a file whose errors are ignored."""
+        if not path.endswith(".py") or is_library(path):
+            return False
+        return self.errors is None or path not in self.errors.ignored_files
+
+    def check(self, path: str) -> Checked | None:
+        """Check a file, once, and note what the answer depends on; None if the file cannot be read."""
+        if path not in self._checked:
+            try:
+                source = self._read(Path(path))
+            except (OSError, UnicodeDecodeError):  # mypy itself says so
+                return None
+            checked = check_source(self._checker, Path(path), source)
+            if checked.traceback and self._show_traceback:
+                print(checked.traceback, file=sys.stderr, end="")
+            self.records.save(path, checked.report.depends_on)
+            self._checked[path] = checked
+        return self._checked[path]
+
+    def _new_checker(self) -> Checker:
+        return Checker(self._roots, show_traceback=self._show_traceback, read=self._read)
+
+    def _read(self, path: Path) -> str:
+        return read_source(Path(self._replacements.get(str(path), path)))
+
+    def _forget_changed(self) -> None:
+        """Forget the findings of files that have changed, or that depend on one that has."""
+        self._checker = self._new_checker()
+        for path, file in self._files.items():
+            digest = self.records.text_digest(path) + self.records.digest(path)
+            if digest != file.digest:
+                self._checked.pop(path, None)
+
+    def _report(self, path: str, file: _File) -> None:
+        """Put a file's findings into mypy's errors."""
+        checked = self.check(path)
+        errors = self.errors
+        if checked is None or errors is None:
+            return
+        if self._is_daemon:
+            file.digest = self.records.text_digest(path) + self.records.digest(path)
+        report = checked.report
+        if not report.diagnostics and not report.silenced:
+            return
+        state = (errors.file, errors.target_module, errors.scope, errors.options, errors._watchers)
+        errors.file, errors.target_module, errors.scope, errors.options = path, None, None, file.options
+        errors._watchers = []  # mypy may be trying an alternative whose errors it will drop
+        try:
+            positions = Positions(checked.source)
+            for diagnostic in sorted([*report.diagnostics, *report.silenced]):
+                if diagnostic.code != "syntax":  # mypy's own
+                    _put(errors, diagnostic, positions)
+        finally:
+            errors.file, errors.target_module, errors.scope, errors.options, errors._watchers = state
+
+
+def _put(errors: Errors, diagnostic: Diagnostic, positions: Positions) -> None:
+    """One finding, with its notes below it: mypy sorts by place, so they stand at the place of the finding."""
+    span = diagnostic.span
+    end_line = max(span.end_line, span.line)
+    column = positions.column(span.line, span.column)
+    end_column = positions.column(end_line, span.end_column) if span.end_line else column + 1
+    texts = [(diagnostic.severity, diagnostic.message)]
+    texts += [("note", text) for text in note_texts(diagnostic)]
+    for severity, text in texts:
+        errors.report(
+            span.line,
+            column,
+            text,
+            error_code(diagnostic.code),
+            severity=severity,
+            origin_span=range(span.line, end_line + 1),
+            end_line=end_line,
+            end_column=end_column,
+        )
+
+
+def is_library(path: str) -> bool:
+    """Whether a file is an installed package's, to judge by its folder."""
+    parts = path.replace("\\", "/").split("/")
+    return "site-packages" in parts or "dist-packages" in parts or "typeshed" in parts

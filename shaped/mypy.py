@@ -1,0 +1,170 @@
+"""The mypy plugin: shape errors from mypy. In mypy's configuration: `plugins = ["shaped.mypy"]`.
+
+It is a thin host of `shaped.static`, which reads source only. mypy's hooks tell which files are being checked and lend
+the place for errors; `report_config_data` tells mypy when a cached answer is stale. One thing is added to mypy's own
+types: the result of calling a module is what its `forward` declares.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mypy.plugin import Plugin
+
+from shaped._mypy.findings import Findings, is_library
+from shaped._mypy.forward import module_call_type
+from shaped._mypy.records import Records, checker_digest, sources_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mypy.nodes import MypyFile
+    from mypy.options import Options
+    from mypy.plugin import ClassDefContext, FunctionContext, MethodContext, ReportConfigContext
+    from mypy.types import Type
+
+# mypy 1.19 and later ask once for each checked file, when all of it is checked. Before, a file in which mypy checks no
+# call at all (no function has annotations) is only seen while its classes are read.
+_HAS_LAST_HOOK = hasattr(Plugin, "get_additional_indirect_deps")
+
+
+def plugin(version: str) -> type[Plugin]:
+    """mypy's entry point.
+
+    Args:
+        version: mypy's version.
+    """
+    return ShapedPlugin
+
+
+def __getattr__(name: str) -> str:
+    # mypy's daemon compares a plugin's version at each run, and starts afresh when it has changed: so it does when the
+    # checker's sources on disk are no longer those that it runs.
+    if name == "__version__":
+        now = sources_digest()
+        return "1" if now == checker_digest() else now
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class ShapedPlugin(Plugin):
+    """Reports the findings of `shaped.static` in each file that mypy checks."""
+
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        checker_digest()  # of the sources as loaded, before anyone edits them
+        is_daemon = options.fine_grained_incremental
+        keeps_cache = options.cache_dir != os.devnull and not is_daemon
+        records = Records(Path(options.cache_dir, "shaped") if keeps_cache else None)
+        roots = [Path(folder) for folder in (*options.mypy_path, *os.environ.get("MYPYPATH", "").split(os.pathsep))]
+        self._findings = Findings(
+            records,
+            [Path(), *(root for root in roots if root != Path())],
+            show_traceback=_wants_traceback(options),
+            is_daemon=is_daemon,
+        )
+        for path, replacement in options.shadow_file or ():
+            self._findings.replace_file(path, replacement)
+
+    def report_config_data(self, ctx: ReportConfigContext) -> str | None:
+        """What a module's findings depend on beyond its own text; mypy checks it again when this has changed."""
+        if not ctx.path.endswith(".py") or is_library(ctx.path):
+            return None
+        if not ctx.is_check and self._findings.is_checked(ctx.path):
+            self._guard(lambda: self._findings.check(ctx.path))
+        return self._findings.records.digest(ctx.path)
+
+    def set_modules(self, modules: dict[str, MypyFile]) -> None:
+        """mypy's table of modules, kept up to date by mypy."""
+        super().set_modules(modules)
+        self._findings.modules = modules
+
+    def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
+        """Called for each file that is read: the daemon has just dropped the errors of its last run."""
+        self._guard(self._findings.restore)
+        return []
+
+    def get_additional_indirect_deps(self, file: MypyFile) -> set[str]:
+        """Called for each file when all of it is checked."""
+        self._guard(lambda: self._findings.visit_last(file, self.options.clone_for_module(file.fullname)))
+        return set()
+
+    def get_customize_class_mro_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
+        """Called for each class, while names are resolved."""
+        if self._findings.errors is None:
+            return self._meet_class
+        if not _HAS_LAST_HOOK:
+            self._visit()
+        return None
+
+    def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type] | None:
+        """Called for each call of a function or class in checked code."""
+        if self._findings.errors is None:
+            return self._meet_call
+        self._visit()
+        return None
+
+    def get_method_hook(self, fullname: str) -> Callable[[MethodContext], Type] | None:
+        """Called for each call of a method, each operator and each index in checked code."""
+        if self._findings.errors is None:
+            return self._meet_method
+        self._visit()
+        return module_call_type if fullname.endswith(".__call__") else None
+
+    def _meet_class(self, context: ClassDefContext) -> None:
+        self._findings.errors = getattr(context.api, "errors", None)
+        if not _HAS_LAST_HOOK:
+            self._visit()
+
+    def _meet_call(self, context: FunctionContext) -> Type:
+        self._findings.errors = context.api.msg.errors
+        self._visit()
+        return context.default_return_type
+
+    def _meet_method(self, context: MethodContext) -> Type:
+        self._findings.errors = context.api.msg.errors
+        self._visit()
+        return module_call_type(context)
+
+    def _visit(self) -> None:
+        self._guard(self._findings.visit)
+
+    def _guard(self, action: Callable[[], object]) -> None:
+        """Run a part of the plugin; its own faults never take mypy down."""
+        try:
+            action()
+        except Exception:  # whatever it is, mypy goes on
+            self._say_fault()
+
+    def _say_fault(self) -> None:
+        errors = self._findings.errors
+        file = errors.file if errors is not None else "a file"
+        print(f"shaped: a fault in the plugin itself (not in your code) at {file}", file=sys.stderr)
+        if _wants_traceback(self.options):
+            traceback.print_exc()
+
+
+def _wants_traceback(options: Options) -> bool:
+    """Whether faults of the checker are to be shown in full: SHAPED_TRACEBACK=1, or `traceback` under `tool.shaped`."""
+    if os.environ.get("SHAPED_TRACEBACK", "0") not in ("", "0"):
+        return True
+    file = Path(options.config_file or "")
+    try:
+        if file.suffix == ".toml":
+            import tomllib
+
+            return bool(
+                tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("shaped", {}).get("traceback")
+            )
+        if file.is_file():
+            from configparser import ConfigParser
+
+            parser = ConfigParser(interpolation=None)
+            parser.read(file, encoding="utf-8")
+            return parser.getboolean("shaped", "traceback", fallback=False)
+    except (OSError, ValueError):
+        pass
+    return False
