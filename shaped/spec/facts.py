@@ -13,35 +13,20 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from shaped.spec.dims import Dim, DimLike, Kind, Symbol
+from shaped.spec.bounds import is_nonnegative, split_by
+from shaped.spec.dims import Dim, DimLike, FloorDiv, Kind, Symbol
+from shaped.spec.equations import is_never_zero, judge_at_least, judge_equality
+from shaped.spec.reading import Reading
+from shaped.spec.solve import integer_roots, is_refuted_by_divisor, primitive, solve, without_nonzero_factors
+from shaped.spec.verdict import NEVER, PROVED, Status, Verdict
 
+__all__ = ["Facts", "Status", "Verdict", "solve"]
 
-class Status(enum.Enum):
-    """How an equation stands; the module says what each means."""
-
-    PROVED = "proved"
-    NEVER = "never"
-    SOMETIMES = "sometimes"
-    ASSUMABLE = "assumable"
-    OPEN = "open"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The answer to an equation or an inequality.
-
-    `sizes` are values of named sizes for which it fails (NEVER, SOMETIMES); `assumption` is what has to hold, in the
-    user's names (`d % h == 0`), and `learned` the facts with it (ASSUMABLE).
-    """
-
-    status: Status
-    sizes: Mapping[str, int] = field(default_factory=dict)
-    assumption: str = ""
-    learned: Facts | None = None
+_PREFERENCE = {Kind.NAME: 0, Kind.QUANTITY: 1, Kind.UNKNOWN: 2}
 
 
 @dataclass(frozen=True)
@@ -62,86 +47,131 @@ class Facts:
     least: frozenset[Dim] = frozenset()
     different: frozenset[Dim] = frozenset()
 
+    @cached_property
+    def reading(self) -> Reading:
+        """The facts, ready to be used."""
+        return Reading(self.values, self.exact, self.least, self.different)
+
+    @cached_property
+    def _verdicts(self) -> dict[tuple[Dim, Dim], Verdict]:
+        return {}
+
     def normalize(self, dim: Dim) -> Dim:
-        """`dim` with everything applied that is known."""
-        return dim.substitute(self.values) if self.values else dim
+        """`dim` with everything applied that is known.
+
+        >>> d, h = Dim.name("d"), Dim.name("h")
+        >>> print(Facts().with_exact(d, h).normalize(h * (d // h) + 1))
+        d+1
+        """
+        reading = self.reading
+        read = reading.read(dim)
+        return dim if read is dim else reading.write(read)
 
     def compare(self, a: DimLike, b: DimLike) -> Verdict:
-        """The verdict on a == b."""
-        difference = self.normalize(Dim.of(a) - b)
-        constant = difference.constant
-        if constant is not None:
-            return Verdict(Status.NEVER if constant else Status.PROVED)
-        if difference.has_unknown:
-            return Verdict(Status.OPEN)
-        if (learned := self._taught_by(difference)) is not None:
-            name, value = learned
-            facts = replace(self, values={**self.values, name: value})
-            return Verdict(Status.ASSUMABLE, assumption=f"{name} == {value}", learned=facts)
-        symbols = sorted(difference.symbols(), key=lambda symbol: symbol.sort_key)
-        for first in range(2, 12):
-            values = {symbol: first + i for i, symbol in enumerate(symbols)}
-            try:
-                if difference.evaluate(values):
-                    return Verdict(Status.SOMETIMES, {symbol.name: value for symbol, value in values.items()})
-            except ZeroDivisionError:
-                continue
-        return Verdict(Status.OPEN)
+        """The verdict on a == b.
 
-    @staticmethod
-    def _taught_by(difference: Dim) -> tuple[Symbol, Dim] | None:
-        """The dim name that an equation with quantities gives a value."""
-        for monomial, coefficient in difference.terms:
-            if len(monomial) == 1 and abs(coefficient) == 1:
-                atom, power = monomial[0]
-                rest = difference - Dim({monomial: coefficient})
-                symbols = rest.symbols()
-                if (
-                    isinstance(atom, Symbol)
-                    and power == 1
-                    and atom.kind is Kind.NAME
-                    and symbols
-                    and all(symbol.kind is Kind.QUANTITY for symbol in symbols)
-                ):
-                    return atom, -rest if coefficient == 1 else rest
-        return None
+        >>> d, h = Dim.name("d"), Dim.name("h")
+        >>> print(Facts().compare(d, h).sizes, Facts().compare(2 * d, 3).status)
+        {'d': 2, 'h': 3} Status.NEVER
+        """
+        a, b = Dim.of(a), Dim.of(b)
+        if a.terms == b.terms:
+            return PROVED
+        if a.constant is not None and b.constant is not None:
+            return NEVER
+        found = self._verdicts.get((a, b))
+        if found is None:
+            found = self._verdicts[a, b] = judge_equality(self, a, b)
+        return found
 
     def at_least(self, a: DimLike, b: DimLike) -> Verdict:
-        """The verdict on a >= b."""
-        constant = self.normalize(Dim.of(a) - b).constant
-        if constant is None:
-            return Verdict(Status.OPEN)
-        return Verdict(Status.PROVED if constant >= 0 else Status.NEVER)
+        """The verdict on a >= b; never ASSUMABLE."""
+        return judge_at_least(self, a, b)
 
     def with_equal(self, a: DimLike, b: DimLike) -> Facts:
-        """The facts after a == b was seen to hold; unchanged if it teaches nothing that can be used."""
+        """The facts after a == b was seen to hold; unchanged if it teaches nothing that can be used.
+
+        A name takes the value of the rest of the equation: a dim name first, then a caller's int, then a size that was
+        not followed.
+        """
+        difference = self.normalize(Dim.of(a) - b)
+        if difference.constant is not None or is_refuted_by_divisor(difference):
+            return self
+        _, equation = without_nonzero_factors(primitive(difference))
+        atoms = set(equation.atoms())
+        if len(atoms) == 1:
+            (atom,) = atoms
+            roots = integer_roots(equation, atom) or []
+            if len(roots) == 1 and isinstance(atom, Symbol):
+                return self._with_value(atom, Dim.of(roots[0]))
+            if len(roots) == 1 and isinstance(atom, FloorDiv) and (divisor := atom.denominator.constant) is not None:
+                low = roots[0] * divisor
+                return self.with_at_least(atom.numerator, low).with_at_least(low + divisor - 1, atom.numerator)
+        for symbol in sorted(equation.symbols(), key=lambda symbol: (_PREFERENCE[symbol.kind], symbol.sort_key)):
+            split = split_by(equation, symbol)
+            if split is None:
+                continue
+            factor, rest = split
+            if factor.constant in (1, -1) and symbol not in rest.symbols():
+                return self._with_value(symbol, rest * -factor)
         return self
+
+    def _with_value(self, symbol: Symbol, value: Dim) -> Facts:
+        values = {name: dim.substitute({symbol: value}) for name, dim in self.values.items()}
+        values[symbol] = value
+        least = self.least
+        if symbol.low is not None and not is_nonnegative(value - symbol.low):
+            least = least | {value - symbol.low}
+        return replace(self, values=values, least=least)
 
     def with_at_least(self, a: DimLike, b: DimLike) -> Facts:
         """The facts after a >= b was seen to hold."""
-        return self
+        difference = Dim.of(a) - b
+        read = self.reading.read(difference)
+        if read.constant is not None or is_nonnegative(read, self.reading.known):
+            return self
+        if is_nonnegative(-read, self.reading.known):
+            return self.with_equal(a, b)
+        return replace(self, least=self.least | {difference})
 
     def with_different(self, a: DimLike, b: DimLike) -> Facts:
         """The facts after a != b was seen to hold."""
-        return self
+        difference = Dim.of(a) - b
+        read = self.reading.read(difference)
+        if read.constant is not None or is_never_zero(self.reading, read):
+            return self
+        return replace(self, different=self.different | {primitive(difference)})
 
     def with_exact(self, numerator: DimLike, denominator: DimLike) -> Facts:
         """The facts after numerator % denominator == 0 was seen to hold."""
-        return self
+        numerator, denominator = Dim.of(numerator), Dim.of(denominator)
+        if not denominator.terms or self.normalize(numerator % denominator).constant is not None:
+            return self
+        return replace(self, exact=self.exact | {(numerator, denominator)})
 
     def with_intended(self, numerator: DimLike, denominator: DimLike) -> Facts:
         """The facts after the user wrote numerator // denominator."""
-        return self
+        numerator, denominator = Dim.of(numerator), Dim.of(denominator)
+        if not denominator.terms or (numerator % denominator).constant is not None:
+            return self
+        return replace(self, intended=self.intended | {(numerator, denominator)})
 
     def join(self, other: Facts) -> Facts:
         """What holds on both of two paths that meet."""
-        return self if self == other else Facts()
-
-
-def solve(equation: tuple[DimLike, DimLike], unknown: Symbol) -> Dim | range | None:
-    """The values of `unknown` that satisfy an equation: one size, a range of ints, or None if it is not solvable here.
-
-    `2*a = 6` gives 3; `(h + 2*p - k)//s + 1 = 14` with constants gives a range of `h`; an empty range says that no
-    int satisfies it.
-    """
-    return None
+        if self is other or self == other:
+            return self
+        joined = Facts(intended=self.intended | other.intended)
+        for one, two in ((self, other), (other, self)):
+            for symbol, value in one.values.items():
+                if not two.normalize(Dim.atom(symbol) - value).terms:
+                    joined = joined.with_equal(Dim.atom(symbol), value)
+            for numerator, denominator in one.exact:
+                if not two.normalize(numerator % denominator).terms:
+                    joined = joined.with_exact(numerator, denominator)
+            for dim in one.least:
+                if two.at_least(dim, 0).status is Status.PROVED:
+                    joined = joined.with_at_least(dim, 0)
+            for dim in one.different:
+                if is_never_zero(two.reading, two.reading.read(dim)):
+                    joined = joined.with_different(dim, 0)
+        return joined
