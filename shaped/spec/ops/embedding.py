@@ -22,7 +22,8 @@ def _row_length(context: Context, operation: str, weight: TensorType) -> Dim:
     shape = weight.shape
     if shape.least_rank > 2 or (shape.rank is not None and shape.rank != 2):
         raise ShapeError(operation, f"the weight has {shape.least_rank} axes, 2 expected", f"weight {weight}")
-    return shape.at(-1) or context.fresh() if shape.rank == 2 or shape.tail else context.fresh()
+    length = shape.at(-1) if shape.rank == 2 or shape.tail else None
+    return context.fresh() if length is None else length
 
 
 def _check_indices(operation: str, indices: TensorType) -> None:

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 from shaped.errors import Fault, ShapeError
 from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import ONE, Dim
+from shaped.spec.dtypes import DType
 from shaped.spec.op import op
 from shaped.spec.ops.options import flag, optional_tensor, require_equal
+from shaped.spec.promotion import as_float, as_real, result_type
 from shaped.spec.shape import Shape
+from shaped.spec.values import TensorType
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
-    from shaped.spec.values import TensorType, Value
+    from shaped.spec.values import Value
 
 REDUCTIONS = ("none", "mean", "sum")
 
@@ -88,7 +91,8 @@ def _elementwise(
 ) -> TensorType:
     """A loss of each pair of elements, broadcast as torch does (with a warning for some losses)."""
     shape = broadcast(context, operation, input, target, operands=named_pair(input, target))
-    return reduce_loss(context, operation, input.with_shape(shape), reduction, size_average, reduce, allowed)
+    losses = TensorType(shape, result_type(input, target), input.device, input.joined or target.joined)
+    return reduce_loss(context, operation, losses, reduction, size_average, reduce, allowed)
 
 
 def _check_same_weight(context: Context, operation: str, input: TensorType, weight: Value) -> None:
@@ -124,7 +128,8 @@ def l1_loss(
 ) -> TensorType:
     """Absolute differences."""
     _check_same_weight(context, "l1_loss", input, weight)
-    return _elementwise(context, "l1_loss", input, target, reduction, size_average, reduce)
+    loss = _elementwise(context, "l1_loss", input, target, reduction, size_average, reduce)
+    return loss.with_dtype(as_real(loss.dtype))
 
 
 @op(
@@ -191,7 +196,8 @@ def poisson_nll_loss(
     reduction: Value = "mean",
 ) -> TensorType:
     """The negative log-likelihood of counts."""
-    return _elementwise(context, "poisson_nll_loss", input, target, reduction, size_average, reduce)
+    loss = _elementwise(context, "poisson_nll_loss", input, target, reduction, size_average, reduce)
+    return loss.with_dtype(as_float(loss.dtype))
 
 
 @op("soft_margin_loss", "torch.nn.functional.soft_margin_loss", formula="mean(log(1 + exp(-y*x)))")
@@ -244,7 +250,10 @@ def margin_ranking_loss(
     operands = f"inputs {input1}, {input2}, target {target}"
     _require_same_rank("margin_ranking_loss", operands, input1, input2, target)
     shape = broadcast(context, "margin_ranking_loss", input1, input2, target, operands=operands)
-    return reduce_loss(context, "margin_ranking_loss", input1.with_shape(shape), reduction, size_average, reduce)
+    # With a margin that is an int, integers stay integers.
+    kind = result_type(input1, input2, target)
+    losses = TensorType(shape, DType(kind.names | as_float(kind).names), input1.device)
+    return reduce_loss(context, "margin_ranking_loss", losses, reduction, size_average, reduce)
 
 
 def _require_same_rank(operation: str, operands: str, *tensors: TensorType) -> None:
@@ -316,7 +325,8 @@ def _binary(
         if rank is not None and tensor.shape.least_rank > rank:
             raise ShapeError(operation, f"the weight has more axes than the input, {tensor.shape.least_rank}", operands)
         broadcast(context, operation, input.with_shape(shape), tensor, operands=operands)
-    return reduce_loss(context, operation, input.with_shape(shape), reduction, size_average, reduce)
+    losses = TensorType(shape, result_type(input, target), input.device)
+    return reduce_loss(context, operation, losses, reduction, size_average, reduce)
 
 
 def _fitting_target(input: Shape, target: Shape) -> str:
@@ -409,12 +419,12 @@ def pairwise_distance(
     """
     shape = broadcast(context, "pairwise_distance", x1, x2)
     kept = flag(keepdim)
-    if shape.rank == 0:
-        return x1.with_shape(shape)
-    if kept is None:
-        return x1.with_shape(Shape.of(context.fresh_pack()))
-    dropped = drop_axis(context, shape, -1)
-    return x1.with_shape(dropped + Shape.of(ONE) if kept else dropped)
+    if shape.rank != 0:
+        if kept is None:
+            shape = Shape.of(context.fresh_pack())
+        else:
+            shape = drop_axis(context, shape, -1) + Shape.of(*([ONE] if kept else []))
+    return TensorType(shape, as_float(result_type(x1, x2)), x1.device)
 
 
 @op(
@@ -444,7 +454,7 @@ def triplet_margin_loss(
     near = pairwise_distance(context, anchor, positive)
     far = pairwise_distance(context, anchor, negative)
     shape = broadcast(context, operation, near, far, operands=operands)
-    return reduce_loss(context, operation, anchor.with_shape(shape), reduction, size_average, reduce)
+    return reduce_loss(context, operation, near.with_shape(shape), reduction, size_average, reduce)
 
 
 @op(
@@ -466,7 +476,7 @@ def triplet_margin_with_distance_loss(
     """`triplet_margin_loss` with another distance, whose shape is not followed."""
     if distance_function is None:
         return triplet_margin_loss(context, anchor, positive, negative, reduction=reduction)
-    return reduce_loss(context, "triplet_margin_with_distance_loss", context.unknown_tensor(anchor.dtype), reduction)
+    return reduce_loss(context, "triplet_margin_with_distance_loss", context.unknown_tensor(), reduction)
 
 
 @op(
@@ -500,4 +510,5 @@ def cosine_embedding_loss(
             raise ShapeError(operation, f"inputs of {rank + 1} axes expected for a target of {rank}", operands)
     similarity = drop_axis(context, broadcast(context, operation, input1, input2, operands=operands), -1)
     shape = broadcast(context, operation, input1.with_shape(similarity), target, operands=operands)
-    return reduce_loss(context, operation, input1.with_shape(shape), reduction, size_average, reduce)
+    losses = TensorType(shape, as_float(result_type(input1, input2)), input1.device)
+    return reduce_loss(context, operation, losses, reduction, size_average, reduce)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
 from shaped.spec.dims import Dim, product
+from shaped.spec.dtypes import DType
 from shaped.spec.op import Module, module, op
 from shaped.spec.ops.arguments import listed
 from shaped.spec.ops.linear import parameter_if
@@ -18,6 +19,7 @@ from shaped.spec.ops.options import (
     parameter_dtype,
     require_equal,
 )
+from shaped.spec.promotion import as_float
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
 
@@ -112,6 +114,8 @@ def batch_norm(
     Raises:
         ShapeError: a statistic or parameter has not one value for each channel, or in training there is one value.
     """
+    if input.shape.rank == 1 and not context.is_never_equal(input.shape.dims[0], 0):
+        return input  # torch takes a tensor of one axis if it is empty
     _check_rank("batch_norm", input, 2)
     if flag(training):
         _check_several_values("batch_norm", input, "channel", (0, *range(2, input.shape.rank or 0)))
@@ -309,7 +313,8 @@ def local_response_norm(
         ShapeError: there are fewer than three axes.
     """
     _check_rank("local_response_norm", input, 3)
-    return input
+    # An empty tensor is given back as it is, whatever its dtype.
+    return input.with_dtype(DType(input.dtype.names | as_float(input.dtype).names))
 
 
 class _BatchNorm(Module):

@@ -9,9 +9,9 @@ from shaped.spec.dims import Dim, ceildiv, minimum
 from shaped.spec.dtypes import INT64
 from shaped.spec.op import Module, module, op
 from shaped.spec.ops.arguments import listed
+from shaped.spec.ops.losses import require_same_shape
 from shaped.spec.ops.options import flag, is_less, option_size, option_sizes
 from shaped.spec.ops.spatial import Spatial, split_spatial
-from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
 
 if TYPE_CHECKING:
@@ -323,6 +323,7 @@ def _unpool(
     """The inverse of max pooling: size' = (size-1)*stride + kernel - 2*padding, or as `output_size` says."""
     operation = f"max_unpool{count}d"
     parts = split_spatial(context, operation, input, count)
+    require_same_shape(context, operation, input, indices, f"input {input}, indices {indices}")
     kernel = option_sizes(context, kernel_size, count, operation, "kernel_size", low=1)
     strides = kernel if stride is None else option_sizes(context, stride, count, operation, "stride", low=1)
     pads = option_sizes(context, padding, count, operation, "padding")
