@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mypy.nodes import Decorator, FuncDef
+from mypy.server.trigger import make_trigger
 from mypy.types import AnyType, CallableType, Instance, TupleType, Type, get_proper_type
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def module_call_type(context: MethodContext) -> Type:
     owner = _owner(module.type, "__call__")
     if owner is None or owner.fullname != _MODULE:
         return default
+    _check_again_with_forward(context, module.type)
     owner = _owner(module.type, "forward")
     if owner is None or owner.fullname == _MODULE or not _is_annotated(owner):
         return default
@@ -40,6 +42,14 @@ def module_call_type(context: MethodContext) -> Type:
     if owner.module_name.split(".", 1)[0] == "torch" and not _is_plain(forward.ret_type):
         return default  # torch's own unions, such as MultiheadAttention's, would ask for checks that nobody writes
     return forward.ret_type
+
+
+def _check_again_with_forward(context: MethodContext, info: TypeInfo) -> None:
+    """Tell mypy's daemon that the calling function is to be checked again when the class's `forward` changes."""
+    tree = getattr(context.api, "tree", None)
+    target = context.api.msg.errors.current_target()
+    if tree is not None and target is not None:
+        tree.plugin_deps.setdefault(make_trigger(f"{info.fullname}.forward"), set()).add(target)
 
 
 def _owner(info: TypeInfo, name: str) -> TypeInfo | None:

@@ -35,7 +35,8 @@ class Records:
 
     def save(self, path: str, depends_on: Iterable[str]) -> None:
         """Note the files that the findings of the file at `path` were read from."""
-        files = tuple(sorted(set(depends_on) - {path}))
+        path = _local(path)
+        files = tuple(sorted(set(map(_local, depends_on)) - {path}))
         if self.depends_on(path) == files:
             return
         self._depends_on[path] = files
@@ -53,6 +54,7 @@ class Records:
 
     def depends_on(self, path: str) -> tuple[str, ...] | None:
         """The files that the last findings of the file at `path` were read from, None if it was never checked."""
+        path = _local(path)
         if path not in self._depends_on and self._folder is not None:
             try:
                 record = json.loads(self._file(path).read_text(encoding="utf-8"))
@@ -74,6 +76,7 @@ class Records:
 
     def text_digest(self, path: str) -> str:
         """A digest of a file's text, empty if there is no such file."""
+        path = _local(path)
         try:
             status = os.stat(path)  # noqa: PTH116 - called for every file of a project: twice as fast as Path.stat
             stamp = (status.st_mtime_ns, status.st_size)
@@ -87,6 +90,15 @@ class Records:
     def _file(self, path: str) -> Path:
         assert self._folder is not None
         return self._folder / (hashlib.sha256(path.encode()).hexdigest()[:32] + ".json")
+
+
+@cache
+def _local(path: str) -> str:
+    """A path as seen from the working folder, in one spelling: mypy gives the same file's now absolute, now relative."""
+    try:
+        return os.path.relpath(path)
+    except ValueError:  # on another drive
+        return str(Path(path).absolute())
 
 
 @cache
