@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from shaped.spec.context import Context
 
-ONE = Dim.of(1)
+ONE, TWO, LAST = Dim.of(1), Dim.of(2), Dim.of(-1)
 
 
 @op(
@@ -302,7 +302,7 @@ def _chained(context: Context, operation: str, matrices: Sequence[TensorType] | 
 
 
 @op("tensordot", "torch.tensordot", formula="y = the sum over pairs of axes of the product of a and b")
-def tensordot(context: Context, a: TensorType, b: TensorType, dims: Value = Dim.of(2)) -> TensorType:
+def tensordot(context: Context, a: TensorType, b: TensorType, dims: Value = TWO) -> TensorType:
     operands = shown(a, b)
     dtype = require_same_dtype("tensordot", a, b)
     pairs = _contracted_axes(context, a, b, dims)
@@ -366,7 +366,7 @@ def cross(context: Context, input: TensorType, other: TensorType, dim: Value = N
 
 
 @op("linalg.cross", "torch.linalg.cross", formula="y = a x b along an axis of size 3")
-def linalg_cross(context: Context, input: TensorType, other: TensorType, *, dim: Value = Dim.of(-1)) -> TensorType:
+def linalg_cross(context: Context, input: TensorType, other: TensorType, *, dim: Value = LAST) -> TensorType:
     return _crossed(context, "linalg.cross", input, other, dim)
 
 

@@ -30,7 +30,14 @@ def expand(context: Context, input: TensorType, *size: Value, implicit: Value = 
 def expand_as(context: Context, input: TensorType, other: TensorType) -> TensorType:
     if other.shape.rank is None:
         return input.with_shape(other.shape)
-    return expanded(context, "expand_as", input, other.shape.dims)
+    result = expanded(context, "expand_as", input, other.shape.dims)
+    return result.with_shape(_with_sizes_of(result.shape, other.shape))
+
+
+def _with_sizes_of(shape: Shape, other: Shape) -> Shape:
+    """`shape` with the sizes of an equal shape for those that were not followed."""
+    pairs = zip(shape.dims, other.dims, strict=True)
+    return Shape(tuple(theirs if own.has_unknown else own for own, theirs in pairs))
 
 
 @op("broadcast_to", "torch.broadcast_to", "Tensor.broadcast_to", formula="x expanded to a shape")
@@ -70,8 +77,8 @@ def _stretched(context: Context, operation: str, operands: str, own: Dim | None,
     if own == ONE or (own.has_unknown and not asked.has_unknown):
         return asked
     if asked.has_unknown:
-        # It may be -1, or the size itself.
-        return own
+        # It may be -1 or the size itself; a size that was not followed may be 1, too.
+        return context.fresh() if own.has_unknown and own != asked else own
 
     def fault() -> ShapeError:
         return ShapeError(operation, f"size {own} of axis {axis} cannot become {asked}", operands, dims=(own, asked))
@@ -122,8 +129,11 @@ def repeated(context: Context, operation: str, input: TensorType, repeats: Seque
     counts = [size(context, value) for value in repeats]
     if len(counts) < input.shape.least_rank:
         raise ShapeError(operation, "fewer repeats than axes", f"{input} by {Shape(tuple(counts))}")
-    for count in counts:
-        if count.constant is not None and count.constant < 0:
+    for i, count in enumerate(reversed(counts)):
+        own = input.shape.at(-1 - i)
+        is_new = input.shape.rank is not None and i >= input.shape.rank
+        may_be_empty = not is_new and (own is None or own.has_unknown or own.constant == 0)
+        if count.constant is not None and count.constant < 0 and not may_be_empty:
             raise ShapeError(operation, f"cannot repeat {count} times", f"{input} by {Shape(tuple(counts))}")
     if input.shape.rank is None:
         sizes = [input.shape.at(i) for i in range(-len(counts), 0)]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from shaped.spec.context import Context
 
-ZERO, LAST = Dim.of(0), Dim.of(-1)
+ZERO, TWO = Dim.of(0), Dim.of(2)
 
 
 @op("cat", "torch.cat", "torch.concat", "torch.concatenate", formula="y[..., n_0+...+n_k+i, ...] = x_k[..., i, ...]")
@@ -72,6 +72,10 @@ def _concatenated_shape(
     whole = max(ranked, key=lambda part: part.shape.rank or 0, default=None)
     if whole is None:
         return _concatenated_near_pack(context, operation, parts, dim, operands)
+    if all(map(_may_be_skipped, ranked)):
+        if len(ranked) < len(parts):
+            return Shape.of(context.fresh_pack())
+        return Shape((sum((part.shape.dims[0] for part in ranked), start=ZERO),))
     axis = context.axis(operation, whole, dim)
     rank = whole.shape.rank
     assert rank is not None
@@ -346,9 +350,7 @@ def cartesian_prod(context: Context, *tensors: Value) -> TensorType:
 
 
 @op("combinations", "torch.combinations", formula="every choice of r elements, as rows")
-def combinations(
-    context: Context, input: TensorType, r: Value = Dim.of(2), with_replacement: Value = False
-) -> TensorType:
+def combinations(context: Context, input: TensorType, r: Value = TWO, with_replacement: Value = False) -> TensorType:
     if input.shape.least_rank > 1 or input.shape.rank == 0:
         raise ShapeError("combinations", "expects a flat tensor", str(input))
     count = integer(r)

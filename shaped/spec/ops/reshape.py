@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from shaped.spec.context import Context
 
 
+ZERO, LAST = Dim.of(0), Dim.of(-1)
+
+
 @op("view", "Tensor.view", "Tensor._unsafe_view", formula="the elements of x, in order, as another shape")
 def view(context: Context, input: TensorType, *shape: Value) -> TensorType:
     if len(shape) == 1 and isinstance(shape[0], DType):
@@ -150,9 +153,7 @@ _BYTES = {
 
 
 @op("flatten", "torch.flatten", "Tensor.flatten", formula="the axes start_dim to end_dim as one")
-def flatten(
-    context: Context, input: TensorType, start_dim: Value = Dim.of(0), end_dim: Value = Dim.of(-1)
-) -> TensorType:
+def flatten(context: Context, input: TensorType, start_dim: Value = ZERO, end_dim: Value = LAST) -> TensorType:
     shape = input.shape
     start, end = context.axis("flatten", input, start_dim), context.axis("flatten", input, end_dim)
     if start is None or end is None:

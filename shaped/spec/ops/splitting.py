@@ -56,13 +56,12 @@ def chunk(context: Context, input: TensorType, chunks: Value, dim: Value = ZERO)
     if count is not None and count <= 0:
         raise ShapeError("chunk", f"cannot make {count} chunks", str(input))
     if cut is None:
-        piece = _hidden(context, input)
-        return (piece,) * count if count is not None and count <= MOST_COUNTED else Many(piece, context.fresh())
+        return Many(_hidden(context, input), context.fresh())
     axis, own = cut
     if own.constant is not None and count is not None:
         each = -(-own.constant // count)
         return _pieces(input, axis, _steps(own.constant, each) if each else [ZERO] * count)
-    if count is None or count > MOST_COUNTED:
+    if count is None or count > MOST_COUNTED or own.has_unknown:
         return _uncounted(context, input, axis)
     if context.is_never_equal(own // count * count, own):
         return _pieces(input, axis, [context.fresh() for _ in range(count)])
@@ -78,10 +77,9 @@ def _assumed_quotient(context: Context, own: Dim, count: Dim) -> Dim:
     whole = own // count
     if not context.is_equal(whole * count, own):
         context.facts = context.facts.with_exact(own, count)
-        if not own.has_unknown:
-            text = f"{own} % {count} == 0"
-            if text not in context.assumptions:
-                context.assumptions.append(text)
+        assumption = f"{own} % {count} == 0"
+        if assumption not in context.assumptions:
+            context.assumptions.append(assumption)
         whole = context.facts.normalize(whole)
     return whole
 
@@ -129,7 +127,8 @@ def _split_evenly(context: Context, input: TensorType, axis: int, own: Dim, each
     if is_exact:
         return _uncounted(context, input, axis, each, count)
     # All but the last piece are of this size.
-    return _uncounted(context, input, axis, count=ceildiv(own, each) if context.is_at_least(each, 1) else None)
+    is_counted = context.is_at_least(each, 1) and context.is_at_least(own, 1)
+    return _uncounted(context, input, axis, count=ceildiv(own, each) if is_counted else None)
 
 
 def _split_in(
