@@ -230,9 +230,11 @@ def _read_axis(word: str, words: list[str], index: int, is_formatted: bool) -> A
     """One axis, by the same steps as jaxtyping takes."""
     outside = _FORMATTED_FIELD.sub("", word) if is_formatted else word
     if "," in outside and "(" not in outside:
-        raise Malformed("axes are separated by spaces, not by commas", f'"{" ".join(words).replace(",", " ")}"')
-    if word.endswith("#") and len(word) > 1:
-        raise Malformed(f'in "{word}" the "#" stands behind', f"#{word.rstrip('#')}")
+        raise Malformed(
+            "axes are separated by spaces, not by commas", f'"{" ".join(" ".join(words).replace(",", " ").split())}"'
+        )
+    if word.endswith("#"):
+        raise Malformed(f'in "{word}" the "#" stands behind', f"#{word.rstrip('#') or 'name'}")
     if "..." in outside:
         if word != "...":
             raise Malformed(f'"..." stands alone, not in "{word}"', "... for axes without a name, *name for named ones")

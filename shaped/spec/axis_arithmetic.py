@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -85,7 +86,7 @@ def read_arithmetic(text: str, broadcastable: bool = False, *, is_formatted: boo
         Malformed: it is no arithmetic over axis names.
     """
     if "\\" in text:
-        raise Malformed(f'unexpected character "\\\\" in "{text}"')
+        raise Malformed(f'unexpected character "\\" in "{text}"')
     pieces, fields = _split_fields(text, is_formatted)
     source, is_text = "", False
     for i, piece in enumerate(pieces):
@@ -95,14 +96,33 @@ def read_arithmetic(text: str, broadcastable: bool = False, *, is_formatted: boo
             source += name
         source += piece
     texts = tuple(text or "" for text in fields)
-    if is_text:
-        return Computed(text, broadcastable, texts)
+    if not is_text:
+        return Computed(text, broadcastable, texts, _parse_arithmetic(source, text))
+    if not is_formatted:
+        _require_text_of_arithmetic(source, text)
+    return Computed(text, broadcastable, texts)
+
+
+def _require_text_of_arithmetic(source: str, text: str) -> None:
+    """Refuse what is no arithmetic, whether its fields give numbers or names."""
+    for stand_in in ("1", "x"):
+        try:
+            _parse_arithmetic(re.sub(f"{_FIELD}[0-9]+", stand_in, source), text)
+        except Malformed as problem:
+            last = problem
+        else:
+            return
+    raise last
+
+
+def _parse_arithmetic(source: str, text: str) -> ast.expr:
     try:
-        tree = ast.parse(source, mode="eval").body
+        tree = ast.parse(source, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise Malformed(*_diagnose(text)) from None
-    _require_arithmetic(tree, text)
-    return Computed(text, broadcastable, texts, tree)
+    for node in ast.walk(tree):
+        _require_arithmetic(node, text)
+    return tree.body
 
 
 def _touches(character: str) -> bool:
@@ -133,7 +153,9 @@ def _split_fields(text: str, is_formatted: bool) -> tuple[list[str], list[str | 
         elif isinstance(part, ast.Constant):
             pieces[-1] += str(part.value)
     if not is_formatted and any("{" in piece or "}" in piece for piece in pieces):
-        return ["", *[""] * len(fields), ""], [*fields, None]  # doubled braces: a set, no size
+        raise Malformed(
+            f'"{text}" has doubled braces, which are no field', "{self.d} or {n}: an attribute or an argument"
+        )
     return pieces, fields
 
 
@@ -174,23 +196,36 @@ def _diagnose(text: str) -> tuple[str, str]:
     return f'"{text}" is neither a name, a size nor arithmetic', "for example d, 4, d+1, 2*h, min(a,b), {self.d}"
 
 
-def _require_arithmetic(tree: ast.expr, text: str) -> None:
-    """Refuse what Python refuses for all sizes."""
+def _require_arithmetic(node: ast.AST, text: str) -> None:
+    """Refuse what Python refuses for all sizes. What a field stands for may be more than a size."""
     usual = "an axis may use names, sizes, + - * // %, min, max and fields such as {self.d}"
-    for node in ast.walk(tree):
-        match node:
-            case ast.Attribute(value=ast.Name(id=name)) if not hasattr(int, node.attr) and not name.startswith(_FIELD):
-                raise Malformed(
-                    f'"{name}" in "{text}" is no axis', f"{{{ast.unparse(node)}}} for an attribute of an argument"
-                )
-            case ast.Call(func=ast.Name(id=name)) if not hasattr(builtins, name) and not name.startswith(_FIELD):
-                raise Malformed(f'the function "{name}" is not known in "{text}"', usual)
-            case ast.Call(func=ast.Constant()) | ast.Subscript(value=ast.Name() | ast.Constant()):
-                inner = node.func if isinstance(node, ast.Call) else node.value
-                if not (isinstance(inner, ast.Name) and inner.id.startswith(_FIELD)):
-                    raise Malformed(f'"{text}" calls or indexes a size', usual)
-            case ast.BinOp(op=ast.MatMult()):
-                raise Malformed(f'"{text}" has the operator "@", which sizes do not have', usual)
+    match node:
+        case ast.Attribute(value=value, attr=name) if not hasattr(int, name) and not _has_field(value):
+            owner = ast.unparse(value)
+            raise Malformed(f'"{owner}" in "{text}" has no attributes', f"{{{owner}.{name}}} for those of an argument")
+        case ast.Call(func=ast.Name(id="min" | "max" as name), args=[] | [_] as args):
+            if not any(map(_may_be_several, args)):
+                raise Malformed(f'"{text}" has the {name} of one size', f"{name}(a,b)")
+        case ast.Call(func=ast.Name(id=name)) if not hasattr(builtins, name) and not _has_field(node.func):
+            raise Malformed(f'the function "{name}" is not known in "{text}"', usual)
+        case ast.Call(func=ast.Constant() | ast.Call() | ast.BinOp()) if not _has_field(node):
+            raise Malformed(f'"{text}" calls a size', usual)
+        case ast.Subscript(value=ast.Name() | ast.Constant() as value) if not _has_field(value):
+            raise Malformed(f'"{text}" indexes a size', usual)
+        case ast.BinOp(op=ast.MatMult()):
+            raise Malformed(f'"{text}" has the operator "@", which sizes do not have', usual)
+        case ast.Expression(body=value) | ast.UnaryOp(operand=value):
+            if isinstance(value, (ast.Tuple, ast.List, ast.Set, ast.Dict)):
+                raise Malformed(f'"{text}" has several sizes for one axis', "axes stand without brackets: b c")
+
+
+def _has_field(node: ast.AST) -> bool:
+    return any(isinstance(inner, ast.Name) and inner.id.startswith(_FIELD) for inner in ast.walk(node))
+
+
+def _may_be_several(argument: ast.expr) -> bool:
+    """Whether an argument may stand for several sizes."""
+    return _has_field(argument) or not isinstance(argument, (ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp))
 
 
 def _evaluate(node: ast.expr, values: Mapping[str, Dim]) -> Dim | None:
