@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shaped.spec.bounds import is_positive
 from shaped.spec.dims import ONE_MONOMIAL, Atom, Dim, FloorDiv, Min, Monomial, multiply
 from shaped.spec.normal_form import divide_monomial
 
@@ -88,7 +89,7 @@ def _take_rounded_up(left: dict[Monomial, int], monomial: Monomial, atom: FloorD
         del left[monomial]
     elif divisor == 2 and not shift and _take(left, -factor * (numerator - Dim.atom(atom))):
         rounded, times = numerator, -times
-    elif divisor is None and shift == -1 and _take(left, factor * (Dim.atom(atom) + 1)):
+    elif shift == -1 and is_positive(denominator) and _take(left, factor * (Dim.atom(atom) + 1)):
         rounded = numerator + 1
     elif times < 0 and numerator.terms and all(c < 0 for _, c in numerator.terms):
         rounded, times = -numerator, -times

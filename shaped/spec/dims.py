@@ -375,7 +375,7 @@ class Dim:
     @property
     def sort_key(self) -> str:
         """Text that is the same for equal sizes only, also where names are printed alike."""
-        return "+".join(f"{c}*{'*'.join(f'{a.sort_key}^{p}' for a, p in m)}" for m, c in self.terms)
+        return "+".join(f"{c}*{'*'.join(f'{a.sort_key[1]}^{p}' for a, p in m)}" for m, c in self.terms)
 
     def __repr__(self) -> str:
         return f"Dim({self})"

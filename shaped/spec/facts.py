@@ -8,7 +8,7 @@
 - ASSUMABLE: it holds under a condition that code like this relies on (`assumption`): a dim name that first meets a
   caller's int takes its value, a division that the user wrote with `//` leaves no rest, the smaller of `min(t, 64)`
   is the one that is needed, an image size that a fixed head pins;
-- OPEN: it depends on sizes that were not followed.
+- OPEN: it depends on sizes that were not followed, or it was not decided.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from shaped.spec.dims import Dim, DimLike, FloorDiv, Kind, Symbol
 from shaped.spec.equations import is_never_zero, judge_at_least, judge_equality
 from shaped.spec.reading import Reading
 from shaped.spec.solve import integer_roots, is_refuted_by_divisor, primitive, solve, without_nonzero_factors
-from shaped.spec.verdict import NEVER, PROVED, Status, Verdict
+from shaped.spec.verdict import NEVER, OPEN, PROVED, Status, Verdict
 
 __all__ = ["Facts", "Status", "Verdict", "solve"]
 
@@ -75,6 +75,8 @@ class Facts:
         {'d': 2, 'h': 3} Status.NEVER
         """
         a, b = Dim.of(a), Dim.of(b)
+        if self.is_impossible:
+            return OPEN
         if a.terms == b.terms:
             return PROVED
         if a.constant is not None and b.constant is not None:
@@ -86,7 +88,7 @@ class Facts:
 
     def at_least(self, a: DimLike, b: DimLike) -> Verdict:
         """The verdict on a >= b; never ASSUMABLE."""
-        return judge_at_least(self, a, b)
+        return OPEN if self.is_impossible else judge_at_least(self, a, b)
 
     def with_equal(self, a: DimLike, b: DimLike) -> Facts:
         """The facts after a == b was seen to hold; unchanged if it teaches nothing that can be used.
@@ -96,8 +98,10 @@ class Facts:
         """
         difference = self.normalize(Dim.of(a) - b)
         if difference.constant is not None or is_refuted_by_divisor(difference):
-            return self
+            return self if not difference.terms else self.impossible
         _, equation = without_nonzero_factors(primitive(difference))
+        if is_never_zero(self.reading, self.reading.read(equation)):
+            return self.impossible
         atoms = set(equation.atoms())
         if len(atoms) == 1:
             (atom,) = atoms
@@ -114,7 +118,25 @@ class Facts:
             factor, rest = split
             if factor.constant in (1, -1) and symbol not in rest.symbols():
                 return self._with_value(symbol, rest * -factor)
-        return self
+        division = _exact_division(equation)
+        if division is not None:
+            return self.with_exact(*division)
+        return replace(self, least=self.least | {equation, -equation})
+
+    @property
+    def impossible(self) -> Facts:
+        """The facts of a path that no sizes reach."""
+        return replace(self, least=self.least | {Dim.of(-1)})
+
+    @property
+    def is_impossible(self) -> bool:
+        """Whether what is known contradicts itself: no sizes reach this path, and every verdict on it is OPEN.
+
+        >>> d = Dim.name("d")
+        >>> Facts().with_equal(d, 3).with_equal(d, 4).is_impossible
+        True
+        """
+        return self.reading.is_impossible
 
     def _with_value(self, symbol: Symbol, value: Dim) -> Facts:
         values = {name: dim.substitute({symbol: value}) for name, dim in self.values.items()}
@@ -128,8 +150,10 @@ class Facts:
         """The facts after a >= b was seen to hold."""
         difference = Dim.of(a) - b
         read = self.reading.read(difference)
-        if read.constant is not None or is_nonnegative(read, self.reading.known):
+        if is_nonnegative(read, self.reading.known):
             return self
+        if is_nonnegative(-read - 1, self.reading.known):
+            return self.impossible
         if is_nonnegative(-read, self.reading.known):
             return self.with_equal(a, b)
         return replace(self, least=self.least | {difference})
@@ -138,15 +162,22 @@ class Facts:
         """The facts after a != b was seen to hold."""
         difference = Dim.of(a) - b
         read = self.reading.read(difference)
-        if read.constant is not None or is_never_zero(self.reading, read):
+        if not read.terms:
+            return self.impossible
+        if is_never_zero(self.reading, read):
             return self
         return replace(self, different=self.different | {primitive(difference)})
 
     def with_exact(self, numerator: DimLike, denominator: DimLike) -> Facts:
         """The facts after numerator % denominator == 0 was seen to hold."""
         numerator, denominator = Dim.of(numerator), Dim.of(denominator)
-        if not denominator.terms or self.normalize(numerator % denominator).constant is not None:
+        if not denominator.terms:
             return self
+        read = self.reading.read(numerator % denominator)
+        if not read.terms:
+            return self
+        if is_never_zero(self.reading, read):
+            return self.impossible
         return replace(self, exact=self.exact | {(numerator, denominator)})
 
     def with_intended(self, numerator: DimLike, denominator: DimLike) -> Facts:
@@ -158,8 +189,10 @@ class Facts:
 
     def join(self, other: Facts) -> Facts:
         """What holds on both of two paths that meet."""
-        if self is other or self == other:
+        if self is other or self == other or other.is_impossible:
             return self
+        if self.is_impossible:
+            return other
         joined = Facts(intended=self.intended | other.intended)
         for one, two in ((self, other), (other, self)):
             for symbol, value in one.values.items():
@@ -175,3 +208,16 @@ class Facts:
                 if is_never_zero(two.reading, two.reading.read(dim)):
                     joined = joined.with_different(dim, 0)
         return joined
+
+
+def _exact_division(equation: Dim) -> tuple[Dim, Dim] | None:
+    """The division that leaves no rest when `equation`, which is `x%y` or `x%y - r`, is zero."""
+    for floor in equation.atoms():
+        if isinstance(floor, FloorDiv):
+            remainder = floor.numerator - floor.denominator * Dim.atom(floor)
+            for signed in (equation, -equation):
+                rest = (remainder - signed).constant
+                divisor = floor.denominator.constant
+                if rest == 0 or (rest is not None and divisor is not None and 0 < rest < divisor):
+                    return floor.numerator - rest, floor.denominator
+    return None

@@ -176,13 +176,8 @@ def least_of(dims: list[Dim]) -> Dim:
     """The least of `dims`."""
     choices: list[Dim] = []
     for dim in _without_nested_minima(dims):
-        for i, kept in enumerate(choices):
-            if (above := lower_bound(dim - kept)) is not None and above >= 0:
-                break
-            if (below := lower_bound(kept - dim)) is not None and below >= 0:
-                choices[i] = dim
-                break
-        else:
+        if not any(_is_evidently_at_least(dim, kept) for kept in choices):
+            choices = [kept for kept in choices if not _is_evidently_at_least(kept, dim)]
             choices.append(dim)
     if len(choices) == 1:
         return choices[0]
@@ -193,6 +188,11 @@ def least_of(dims: list[Dim]) -> Dim:
     choices = [Dim({m: c // factor for m, c in choice.terms}) for choice in choices]
     ordered = sorted(set(choices), key=lambda dim: (dim.constant is not None, dim.sort_key))
     return factor * Dim.atom(Min(tuple(ordered))) + shift if len(ordered) > 1 else factor * ordered[0] + shift
+
+
+def _is_evidently_at_least(a: Dim, b: Dim) -> bool:
+    low = lower_bound(a - b)
+    return low is not None and low >= 0
 
 
 def _without_nested_minima(dims: list[Dim]) -> list[Dim]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from shaped.spec.bounds import is_nonnegative, is_positive, least_value, lower_bound, split_by
-from shaped.spec.dims import Atom, Dim, FloorDiv, Kind, Min, Monomial, Symbol, minimum
+from shaped.spec.dims import ZERO, Atom, Dim, FloorDiv, Kind, Min, Monomial, Symbol, minimum
 from shaped.spec.normal_form import divide_monomial
 from shaped.spec.solve import is_refuted_by_divisor, primitive
 
@@ -78,9 +78,10 @@ class Reading:
         self._cache: dict[Dim, Dim] = {}
         for numerator, denominator in sorted(exact, key=lambda pair: (pair[0].sort_key, pair[1].sort_key)):
             self._learn_exact(numerator, denominator)
-        read = dict.fromkeys(self.read(dim) for dim in sorted(least, key=lambda dim: dim.sort_key))
-        self.known = tuple(dict.fromkeys((*(dim for dim in read if dim.constant is None), *self.known)))
+        read = dict.fromkeys((*map(self.read, sorted(least, key=lambda dim: dim.sort_key)), *self.known))
+        self.known = tuple(dim for dim in read if dim.constant is None)
         self.different = frozenset(primitive(self.read(dim)) for dim in different)
+        self.is_impossible = ZERO in self.different or any((dim.constant or 0) < 0 for dim in read)
         self._cache.clear()
 
     @property
@@ -222,7 +223,7 @@ def _written_back(parameter: _Parameter, dim: Dim) -> Dim:
         return dim
     ((by, divisor),) = (parameter.factor * Dim.atom(parameter.symbol)).terms
     back = Dim.atom(parameter.replaced) - parameter.rest
-    total = Dim.of(0)
+    total = ZERO
     for monomial, coefficient in dim.terms:
         others = divide_monomial(monomial, by)
         if others is None or coefficient % divisor:

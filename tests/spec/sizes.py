@@ -79,3 +79,26 @@ def small_values(symbols: tuple[Symbol, ...] | frozenset[Symbol], top: int = 6) 
     ranges = [range(-3 if symbol.low is None else symbol.low, top + 1) for symbol in ordered]
     for chosen in itertools.product(*ranges):
         yield dict(zip(ordered, chosen, strict=True))
+
+
+def expand_ceil(source: str) -> str:
+    """Every `ceil(x/y)` in a size's text as Python's `-(-(x)//(y))`."""
+    while "ceil(" in source:
+        start = source.rindex("ceil(")
+        depth, slash, end = 0, 0, start
+        for i in range(start + 4, len(source)):
+            depth += {"(": 1, ")": -1}.get(source[i], 0)
+            if depth == 1 and source[i] == "/" and "/" not in (source[i - 1], source[i + 1]):
+                slash = i
+            if depth == 0:
+                end = i
+                break
+        quotient = f"(-(-({source[start + 5 : slash]})//({source[slash + 1 : end]})))"
+        source = source[:start] + quotient + source[end + 1 :]
+    return source
+
+
+def read_back(text: str, values: Values) -> int:
+    """The value of a text about sizes (`d%h`, `t <= 64`) for values of its names."""
+    scope = {"min": min, "max": max}
+    return int(eval(expand_ceil(text), scope, {symbol.name: value for symbol, value in values.items()}))
