@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from shaped.errors import Fault, ShapeError
 from shaped.spec.dims import Dim, DimLike, Kind, Symbol
@@ -21,17 +21,23 @@ class Context:
     Args:
         facts: what is known about sizes here.
         certain: False where paths were joined or a condition was not understood: there a SOMETIMES becomes an assumption.
+        defaults: the values that callers' ints have when they are not given: code that holds for them is no error.
         assumptions: what was assumed, in the user's names; the caller attaches lines.
     """
 
     facts: Facts = field(default_factory=Facts)
     certain: bool = True
     assumptions: list[str] = field(default_factory=list)
+    defaults: dict[Symbol, Dim] = field(default_factory=dict)
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
 
     def fresh(self, low: int | None = 0) -> Dim:
         """A size that was not followed, at least `low`."""
         return Dim.atom(Symbol(f"_{next(self._numbers)}", Kind.UNKNOWN, low=low))
+
+    def count(self) -> int:
+        """A number less than those of all fresh sizes to come."""
+        return next(self._numbers)
 
     def fresh_pack(self) -> Pack:
         """Axes that were not followed."""
@@ -61,12 +67,28 @@ class Context:
                 only some do.
         """
         a, b = Dim.of(a), Dim.of(b)
-        self._require(self.facts.compare(a, b), fault)
+        verdict = self.facts.compare(a, b)
+        if verdict.status is Status.SOMETIMES and self._holds_by_default(a, b):
+            self.assumptions.append(f"{a} == {b}")
+        else:
+            self._require(verdict, fault)
         return b if a.has_unknown and not b.has_unknown else a
 
     def require_at_least(self, a: DimLike, b: DimLike, fault: Callable[[], Fault]) -> None:
         """Demand a >= b. Raises like `require_equal`."""
         self._require(self.facts.at_least(a, b), fault)
+
+    def set_default(self, quantity: Dim, default: Dim) -> None:
+        """Note the value of a caller's int when it is not given."""
+        if quantity.symbol is not None:
+            self.defaults[quantity.symbol] = default
+
+    def _holds_by_default(self, a: Dim, b: Dim) -> bool:
+        """Whether a == b once every caller's int has its default: `padding=1` goes with `kernel_size=3`."""
+        if not self.defaults:
+            return False
+        difference = self.facts.normalize(a - b)
+        return difference.substitute(self.defaults).constant == 0
 
     def _require(self, verdict: Verdict, fault: Callable[[], Fault]) -> None:
         if verdict.status is Status.NEVER or (verdict.status is Status.SOMETIMES and self.certain):
@@ -102,7 +124,3 @@ class Context:
                 dims=tensor.shape.dims,
             )
         return index % count
-
-    def branch(self) -> Context:
-        """A copy for one of several paths; assumptions are shared, facts are not."""
-        return replace(self)

@@ -38,9 +38,38 @@ from shaped.static.forms import (
     TupleForm,
     TypeForm,
     UnionForm,
+    UnknownForm,
     VariadicTupleForm,
     union,
 )
+
+# The forms are a part of what `read` gives, so that one import is enough.
+__all__ = [
+    "UNKNOWN_FORM",
+    "Alias",
+    "BoolForm",
+    "CallableForm",
+    "ClassForm",
+    "DictForm",
+    "FloatForm",
+    "IntForm",
+    "ListForm",
+    "LiteralForm",
+    "NoneForm",
+    "PlainTensorForm",
+    "Problems",
+    "Resolve",
+    "StrForm",
+    "TensorForm",
+    "TupleForm",
+    "TypeForm",
+    "UnionForm",
+    "UnknownForm",
+    "VariadicTupleForm",
+    "read",
+    "union",
+    "unquote",
+]
 
 Resolve = Callable[[ast.expr], str | None]
 Alias = Callable[[str], TypeForm | None]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import ast
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from shaped.static.report import Report
+from shaped.static import calls, functions, objects, suppress
+from shaped.static.imports import Imports
+from shaped.static.interpreter import Interpreter, TooMuch
+from shaped.static.report import Diagnostic, Report, Span
+from shaped.static.values import ClassValue, FunctionValue, Instance, SourceModule
 
 
 class Checker:
@@ -26,7 +31,7 @@ class Checker:
     ) -> None:
         self.roots = tuple(roots)
         self.show_traceback = show_traceback
-        self.read = read
+        self.read = read or (lambda path: path.read_text(encoding="utf-8"))
 
     def check(self, path: Path, source: str | None = None) -> Report:
         """Check one file. A syntax error is one diagnostic with the code `syntax`.
@@ -34,4 +39,103 @@ class Checker:
         Raises:
             OSError: the file cannot be read.
         """
-        return Report(str(path))
+        path = path.absolute()
+        if source is None:
+            try:
+                source = self.read(path)
+            except UnicodeDecodeError as error:
+                return _unreadable(path, 1, 0, f"the file is no UTF-8 text: {error.reason}")
+        imports = Imports(self.roots, self.read)
+        try:
+            module = imports.source(path, source)
+        except SyntaxError as error:
+            return _unreadable(path, error.lineno or 1, max((error.offset or 1) - 1, 0), error.msg)
+        except ValueError as error:
+            return _unreadable(path, 1, 0, str(error))
+        except RecursionError:
+            return _unreadable(path, 1, 0, "the code is nested too deep to be parsed")
+        interpreter = Interpreter(path, imports, show_traceback=self.show_traceback)
+        _run(interpreter, module)
+        report = interpreter.finish()
+        report.diagnostics = suppress.split(source, report.diagnostics).kept
+        return report
+
+
+def _unreadable(path: Path, line: int, column: int, message: str) -> Report:
+    return Report(str(path), [Diagnostic(str(path), Span(line, column, line, column + 1), "syntax", message)])
+
+
+def _run(interpreter: Interpreter, module: SourceModule) -> None:
+    """Check a module's top level, then each of its functions for all that a caller may give it.
+
+    Functions come first in the findings: a fault that a body has by itself is said there, not at a call.
+    """
+    with interpreter.in_frame(interpreter.new_frame(module, module.environment, module.name)):
+        interpreter.muted += 1
+        _guarded(interpreter, module.tree, "the module", lambda: functions.execute_module(interpreter, module))
+        interpreter.muted -= 1
+        for node, function, cls in list(_definitions(module)):
+            name = f"{cls.name}.{node.name}" if cls else node.name
+            _guarded(interpreter, node, name, lambda f=function, c=cls: _check_function(interpreter, f, c))  # type: ignore[misc]  # the defaults bind this round's values
+        module.executed = False
+        _guarded(interpreter, module.tree, "the module", lambda: _check_top_level(interpreter, module))
+
+
+def _check_top_level(interpreter: Interpreter, module: SourceModule) -> None:
+    interpreter.counting = True
+    try:
+        functions.execute_module(interpreter, module)
+    finally:
+        interpreter.counting = False
+
+
+def _definitions(module: SourceModule) -> Iterator[tuple[ast.FunctionDef, FunctionValue, ClassValue | None]]:
+    for value in list(module.environment.names.values()):
+        if isinstance(value, FunctionValue) and value.module is module and isinstance(value.node, ast.FunctionDef):
+            yield value.node, value, None
+        elif isinstance(value, ClassValue) and value.module is module:
+            for member in list(value.names.values()):
+                if isinstance(member, FunctionValue) and isinstance(member.node, ast.FunctionDef):
+                    yield member.node, member, value
+
+
+def _check_function(interpreter: Interpreter, function: FunctionValue, cls: ClassValue | None) -> None:
+    interpreter.steps = 0
+    interpreter.counting = True
+    try:
+        if cls is None or function.is_decorated("staticmethod"):
+            calls.run_alone(interpreter, function)
+            return
+        scope = f"{cls.module.name}.{cls.name}"
+        receiver: ClassValue | Instance | object
+        if isinstance(function.node, ast.FunctionDef) and function.node.name == "__init__":
+            calls.run_alone(interpreter, function, Instance(cls), scope)
+            return
+        receiver = cls if function.is_decorated("classmethod") else objects.generic(interpreter, cls, scope)
+        if isinstance(receiver, (ClassValue, Instance)):
+            calls.run_alone(interpreter, function, receiver, f"{scope}.{function.name}")
+    finally:
+        interpreter.counting = False
+
+
+def _guarded(interpreter: Interpreter, node: ast.AST, name: str, run: Callable[[], None]) -> None:
+    """Run a part of the check; a fault of the checker itself skips that part with one note."""
+    state = (interpreter.frame, interpreter.muted, interpreter.counting)
+    facts, certain = interpreter.context.facts, interpreter.context.certain
+    try:
+        run()
+    except TooMuch:
+        pass
+    except (Exception, RecursionError) as error:  # our own faults never take the user's tool down
+        if interpreter.show_traceback:
+            raise
+        line = getattr(node, "lineno", 1)
+        message = f"shaped could not check {name}: {type(error).__name__}: {error}"
+        hint = "run shaped check --traceback and report it"
+        interpreter.report.diagnostics.append(
+            Diagnostic(str(interpreter.path), Span(line, 0, line, 0), "internal", message, "note", (), hint)
+        )
+    finally:
+        interpreter.frame, interpreter.muted, interpreter.counting = state
+        interpreter.context.facts, interpreter.context.certain = facts, certain
+        interpreter.journal.reset()

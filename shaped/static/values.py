@@ -15,10 +15,12 @@ from shaped.spec.dims import Dim, Kind, Symbol
 from shaped.spec.dtypes import DType
 from shaped.spec.op import Module
 from shaped.spec.shape import Shape
-from shaped.spec.values import UNKNOWN, Many, Ratio, TensorType, Unknown
+from shaped.spec.values import UNKNOWN, Ratio, TensorType, Unknown
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from shaped.static.annotations import TypeForm
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,14 @@ class Opaque:
     def dim(self) -> Dim:
         """The value where an int is needed."""
         return Dim.atom(Symbol(self.path, Kind.UNKNOWN, self.scope, None))
+
+
+@dataclass(frozen=True)
+class ManyValue:
+    """A tuple or list of `length` values of one kind, when they were not counted."""
+
+    element: StaticValue
+    length: Dim
 
 
 @dataclass(frozen=True)
@@ -70,7 +80,7 @@ class EllipsisValue:
 class ListValue:
     """A list: its items, or what is known of them when they were not counted. `content` is replaced, never changed."""
 
-    content: tuple[StaticValue, ...] | Many
+    content: tuple[StaticValue, ...] | ManyValue
 
 
 @dataclass(eq=False)
@@ -207,7 +217,7 @@ class Container:
     """`nn.Sequential`, `ModuleList`, `ModuleDict` or `ParameterList` (`kind`) of modules that were counted or not."""
 
     kind: str
-    content: tuple[StaticValue, ...] | Many
+    content: tuple[StaticValue, ...] | ManyValue
     keys: tuple[str, ...] | None = None
 
 
@@ -245,6 +255,13 @@ class Super:
 
 
 @dataclass(frozen=True)
+class TypeValue:
+    """A type alias: `Image = Float[Tensor, "3 h w"]`."""
+
+    form: TypeForm
+
+
+@dataclass(frozen=True)
 class RangeValue:
     """`range(start, stop, step)`."""
 
@@ -263,7 +280,7 @@ StaticValue = Union[
     None,
     DType,
     "tuple[StaticValue, ...]",
-    Many,
+    ManyValue,
     Module,
     Unknown,
     Opaque,
@@ -285,6 +302,7 @@ StaticValue = Union[
     Partial,
     Super,
     RangeValue,
+    TypeValue,
 ]
 
 
@@ -303,4 +321,4 @@ def as_dim(value: StaticValue) -> Dim | None:
     return value if isinstance(value, Dim) else None
 
 
-__all__ = ["UNKNOWN", "Many"]
+__all__ = ["UNKNOWN", "StaticValue"]

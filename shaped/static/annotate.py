@@ -1,0 +1,319 @@
+"""Annotations at work: the values that they promise, and whether a value is what they say."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from shaped.errors import Fault, Origin, ShapeError
+from shaped.spec.binding import instantiate
+from shaped.spec.dims import Dim, Kind
+from shaped.spec.matching import fits, match
+from shaped.spec.shape import Shape
+from shaped.spec.values import UNKNOWN, TensorType
+from shaped.static import annotations as forms
+from shaped.static import functions, objects
+from shaped.static.annotations import TypeForm
+from shaped.static.operators import NOT_FOLLOWED
+from shaped.static.report import Diagnostic
+from shaped.static.values import (
+    ClassValue,
+    DictValue,
+    External,
+    Imported,
+    ListValue,
+    ManyValue,
+    Maybe,
+    Opaque,
+    ShapeValue,
+    SourceModule,
+    StaticValue,
+    TypeValue,
+    as_dim,
+)
+
+if TYPE_CHECKING:
+    from shaped.static.interpreter import Interpreter
+
+
+def form_of(interpreter: Interpreter, node: ast.expr | None) -> TypeForm:
+    """The form of an annotation. A malformed one is reported."""
+    if node is None:
+        return forms.UNKNOWN_FORM
+    known = interpreter.forms.get(id(node))
+    if known is None:
+        problems: forms.Problems = []
+        form = forms.read(node, lambda name: resolve(interpreter, name), lambda name: alias(interpreter, name), problems)
+        known = interpreter.forms[id(node)] = form
+        if interpreter.here.module.path == interpreter.path:
+            from shaped.static.interpreter import span_of
+
+            for at, problem in problems:
+                text = str(problem)
+                interpreter.add(
+                    Diagnostic(str(interpreter.path), span_of(at), "annotation", text, "error", (), problem.hint)
+                )
+    return known
+
+
+def resolve(interpreter: Interpreter, node: ast.expr) -> str | None:
+    """The qualified name of a dotted name in an annotation."""
+    value = _named(interpreter, node)
+    match value:
+        case External():
+            return value.name
+        case ClassValue():
+            name = f"{value.module.name}.{value.name}"
+            interpreter.classes[name] = value
+            return name
+        case TypeValue():
+            name = f"alias {id(value)}"
+            interpreter.aliases[name] = value.form
+            return name
+    if value is None and isinstance(node, ast.Name):
+        return f"builtins.{node.id}"
+    return None
+
+
+def _named(interpreter: Interpreter, node: ast.expr) -> StaticValue:
+    if isinstance(node, ast.Name):
+        scope = interpreter.here.environment.find(node.id)
+        if scope is None:
+            return None
+        value = scope.names[node.id]
+        return functions.resolve(interpreter, value) if isinstance(value, Imported) else value
+    if isinstance(node, ast.Attribute):
+        owner = _named(interpreter, node.value)
+        if isinstance(owner, External):
+            return External(f"{owner.name}.{node.attr}")
+        if isinstance(owner, SourceModule):
+            return functions.member(interpreter, owner, node.attr)
+        if isinstance(owner, ClassValue):
+            return owner.find(node.attr) or UNKNOWN
+    return UNKNOWN
+
+
+def alias(interpreter: Interpreter, name: str) -> TypeForm | None:
+    """The form of a type alias."""
+    return interpreter.aliases.get(name)
+
+
+def declare_alias(interpreter: Interpreter, node: ast.stmt) -> bool:
+    """Keep `Image = Float[Tensor, "3 h w"]` as a type; False if the statement declares none."""
+    target: ast.expr | None = None
+    value: ast.expr | None = None
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target, value = node.targets[0], node.value
+        if not isinstance(value, (ast.Subscript, ast.BinOp)) or not _is_type(interpreter, value):
+            return False
+    elif isinstance(node, ast.AnnAssign) and node.value is not None:
+        target, value = node.target, node.value
+        if resolve(interpreter, node.annotation) not in ("typing.TypeAlias", "typing_extensions.TypeAlias"):
+            return False
+    elif type(node).__name__ == "TypeAlias":
+        target, value = getattr(node, "name", None), getattr(node, "value", None)
+    if not isinstance(target, ast.Name) or value is None:
+        return False
+    interpreter.assign_name(target.id, TypeValue(form_of(interpreter, value)))
+    return True
+
+
+def _is_type(interpreter: Interpreter, node: ast.expr) -> bool:
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, ast.BitOr) and (_is_type(interpreter, node.left) or _is_type(interpreter, node.right))
+    if isinstance(node, ast.Subscript):
+        name = resolve(interpreter, node.value)
+        return name is not None and name.startswith(("jaxtyping.", "typing.Optional", "typing.Union", "alias "))
+    return isinstance(node, (ast.Name, ast.Attribute)) and (resolve(interpreter, node) or "").startswith("alias ")
+
+
+def field_size(interpreter: Interpreter, text: str) -> Dim | None:
+    """The size that the field `{self.d}` of an annotation gives in the frame under way."""
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        return None
+    with interpreter.quietly():
+        return as_dim(interpreter.evaluate(node))
+
+
+def promised(
+    interpreter: Interpreter, form: TypeForm, name: str, *, origin: Origin | None = None, unbound: Kind = Kind.NAME
+) -> StaticValue:
+    """The value that an annotation promises: a parameter in a body, or what a call gives back."""
+    context = interpreter.context
+
+    def inner(part: TypeForm) -> StaticValue:
+        return promised(interpreter, part, name, origin=origin, unbound=unbound)
+
+    match form:
+        case forms.TensorForm(annotation=annotation):
+            return instantiate(
+                annotation,
+                interpreter.here.bindings,
+                context,
+                origin=origin,
+                evaluate=lambda text: field_size(interpreter, text),
+                unbound=unbound,
+            )
+        case forms.PlainTensorForm(dtype=dtype):
+            return context.unknown_tensor(dtype)
+        case forms.UnionForm(options=options):
+            rest = [option for option in options if not isinstance(option, forms.NoneForm)]
+            if len(rest) == 1:
+                return Maybe(inner(rest[0])) if len(rest) < len(options) else inner(rest[0])
+            if all(isinstance(option, (forms.TensorForm, forms.PlainTensorForm)) for option in rest):
+                unknown = context.unknown_tensor()
+                return Maybe(unknown) if len(rest) < len(options) else unknown
+            return UNKNOWN
+        case forms.TupleForm(elements=elements):
+            return tuple(inner(element) for element in elements)
+        case forms.VariadicTupleForm(element=element):
+            return ManyValue(inner(element), context.fresh())
+        case forms.ListForm(element=element):
+            return ListValue(ManyValue(inner(element), context.fresh()))
+        case forms.DictForm():
+            return DictValue({}, complete=False)
+        case forms.ClassForm(qualified_name=qualified):
+            cls = interpreter.classes.get(qualified)
+            return objects.generic(interpreter, cls, f"{interpreter.scope}.{name}") if cls is not None else UNKNOWN
+        case forms.IntForm():
+            return _int(interpreter, name) if unbound is Kind.NAME else context.fresh(low=None)
+        case forms.FloatForm():
+            return NOT_FOLLOWED
+        case forms.NoneForm():
+            return None
+        case forms.LiteralForm(values=(bool() | str() | None as value,)):
+            return value
+        case forms.LiteralForm(values=(int() as value,)):
+            return Dim.of(value)
+    return UNKNOWN
+
+
+def _int(interpreter: Interpreter, name: str) -> Dim:
+    return Dim.quantity(name, interpreter.scope)
+
+
+def met(
+    interpreter: Interpreter, node: ast.AST, form: TypeForm, value: StaticValue, what: str, operation: str = ""
+) -> StaticValue:
+    """The value as its annotation shows it. A value that the annotation excludes is reported at `node`."""
+    try:
+        return checked(interpreter, form, value, what, operation)
+    except Fault as fault:
+        interpreter.fault(node, fault)
+        with interpreter.quietly():
+            return promised(interpreter, form, what, unbound=Kind.UNKNOWN)
+
+
+def checked(
+    interpreter: Interpreter, form: TypeForm, value: StaticValue, what: str, operation: str = ""
+) -> StaticValue:
+    """The value as its annotation shows it.
+
+    Raises:
+        Fault: the annotation excludes it.
+    """
+    match form:
+        case forms.TensorForm(annotation=annotation):
+            if isinstance(value, Maybe):
+                return Maybe(checked(interpreter, form, value.value, what, operation))
+            if isinstance(value, TensorType):
+                return match(
+                    annotation,
+                    value,
+                    interpreter.here.bindings,
+                    interpreter.context,
+                    evaluate=lambda text: field_size(interpreter, text),
+                    operation=operation,
+                    what=what,
+                )
+            if value is UNKNOWN or isinstance(value, Opaque):
+                return promised(interpreter, form, what, unbound=Kind.UNKNOWN)
+            return value
+        case forms.UnionForm(options=options):
+            return _union(interpreter, options, value, what, operation)
+        case forms.TupleForm(elements=elements):
+            if isinstance(value, tuple) and len(value) == len(elements):
+                return tuple(
+                    checked(interpreter, element, item, f"{what}[{i}]", operation)
+                    for i, (element, item) in enumerate(zip(elements, value))
+                )
+        case forms.ListForm(element=element) | forms.VariadicTupleForm(element=element):
+            return _collection(interpreter, element, value, what, operation)
+    if value is UNKNOWN:
+        return promised(interpreter, form, what, unbound=Kind.UNKNOWN)
+    return value
+
+
+def _collection(
+    interpreter: Interpreter, element: TypeForm, value: StaticValue, what: str, operation: str
+) -> StaticValue:
+    content = value.content if isinstance(value, ListValue) else value
+    if isinstance(content, tuple):
+        new: tuple[StaticValue, ...] | ManyValue = tuple(
+            checked(interpreter, element, item, f"{what}[{i}]", operation) for i, item in enumerate(content)
+        )
+    elif isinstance(content, ManyValue):
+        new = ManyValue(checked(interpreter, element, content.element, f"{what}[0]", operation), content.length)
+    else:
+        return value if not isinstance(value, ShapeValue) else value
+    return value if isinstance(value, ListValue) else new
+
+
+def _union(
+    interpreter: Interpreter, options: tuple[TypeForm, ...], value: StaticValue, what: str, operation: str
+) -> StaticValue:
+    optional = any(isinstance(option, forms.NoneForm) for option in options)
+    rest = [option for option in options if not isinstance(option, forms.NoneForm)]
+    if value is None:
+        return None
+    if len(rest) == 1:
+        if isinstance(value, Maybe):
+            return Maybe(checked(interpreter, rest[0], value.value, what, operation))
+        known = checked(interpreter, rest[0], value, what, operation)
+        return Maybe(known) if optional and value is UNKNOWN and known is not UNKNOWN else known
+    tensors = [option for option in rest if isinstance(option, forms.TensorForm)]
+    if not isinstance(value, TensorType) or len(tensors) < len(rest):
+        return value
+    possible = [
+        option
+        for option in tensors
+        if fits(
+            option.annotation,
+            value,
+            interpreter.here.bindings,
+            interpreter.context,
+            evaluate=lambda text: field_size(interpreter, text),
+        )
+        is not False
+    ]
+    if not possible:
+        subject = f"{what} of {operation}" if operation else what
+        texts = " nor ".join(f'"{option.annotation.text}"' for option in tensors)
+        raise ShapeError(subject, f"{value} matches neither {texts}", dims=value.shape.dims if value.shape.rank else ())
+    return checked(interpreter, possible[0], value, what, operation) if len(possible) == 1 else value
+
+
+def has_tensors(form: TypeForm) -> bool:
+    """Whether an annotation says something about a tensor's axes."""
+    match form:
+        case forms.TensorForm():
+            return True
+        case forms.UnionForm(options=parts) | forms.TupleForm(elements=parts):
+            return any(has_tensors(part) for part in parts)
+        case forms.ListForm(element=element) | forms.VariadicTupleForm(element=element):
+            return has_tensors(element)
+    return False
+
+
+def is_known(value: StaticValue) -> bool:
+    """Whether nothing about a value is left open."""
+    match value:
+        case TensorType(shape=Shape() as shape):
+            return shape.is_known
+        case tuple():
+            return all(is_known(item) for item in value)
+        case Maybe():
+            return False
+    return value is not UNKNOWN and not (isinstance(value, Dim) and value.has_unknown)

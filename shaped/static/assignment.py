@@ -1,0 +1,178 @@
+"""Assignments: names, attributes, items, unpacking, in-place operators."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from shaped.spec.dims import Dim
+from shaped.spec.dtypes import ANY_DTYPE
+from shaped.spec.ops.indexing import setitem
+from shaped.spec.shape import Shape
+from shaped.spec.values import UNKNOWN, TensorType
+from shaped.static import annotate, attributes, indexing, iteration, operators
+from shaped.static.values import (
+    Container,
+    DictValue,
+    Instance,
+    ListValue,
+    ManyValue,
+    Maybe,
+    ShapeValue,
+    StaticValue,
+    as_dim,
+)
+
+if TYPE_CHECKING:
+    from shaped.static.interpreter import Interpreter
+
+
+def execute_assign(interpreter: Interpreter, node: ast.Assign) -> bool:
+    """`a = b = value`."""
+    if annotate.declare_alias(interpreter, node):
+        return True
+    frame = interpreter.here
+    outer, frame.target = frame.target, interpreter.name_of(node.targets[0])
+    value = interpreter.evaluate(node.value)
+    frame.target = outer
+    value = _unpacked_shape(interpreter, node, value)
+    for target in node.targets:
+        assign(interpreter, target, value)
+    return True
+
+
+def execute_annotated(interpreter: Interpreter, node: ast.AnnAssign) -> bool:
+    """`a: annotation = value`."""
+    if annotate.declare_alias(interpreter, node):
+        return True
+    form = annotate.form_of(interpreter, node.annotation)
+    if node.value is None:
+        if isinstance(node.target, ast.Name) and interpreter.here.function is not None:
+            interpreter.assign_name(node.target.id, UNKNOWN)
+        return True
+    frame = interpreter.here
+    outer, frame.target = frame.target, interpreter.name_of(node.target)
+    value = interpreter.evaluate(node.value)
+    frame.target = outer
+    what = f"{interpreter.name_of(node.target) or 'value'}"
+    assign(interpreter, node.target, annotate.met(interpreter, node.value, form, value, what))
+    return True
+
+
+def execute_augmented(interpreter: Interpreter, node: ast.AugAssign) -> bool:
+    """`a += value`."""
+    load = _as_load(node.target)
+    value = operators.augmented(interpreter, node, interpreter.evaluate(load), interpreter.evaluate(node.value))
+    assign(interpreter, node.target, value)
+    return True
+
+
+def _as_load(target: ast.Name | ast.Attribute | ast.Subscript) -> ast.expr:
+    match target:
+        case ast.Name():
+            load: ast.expr = ast.Name(target.id, ast.Load())
+        case ast.Attribute():
+            load = ast.Attribute(target.value, target.attr, ast.Load())
+        case ast.Subscript():
+            load = ast.Subscript(target.value, target.slice, ast.Load())
+    return ast.copy_location(load, target)
+
+
+def _unpacked_shape(interpreter: Interpreter, node: ast.Assign, value: StaticValue) -> StaticValue:
+    """`b, t, d = x.shape` says how many axes x has."""
+    target = node.targets[0]
+    if isinstance(value, ShapeValue) and isinstance(target, (ast.Tuple, ast.List)):
+        if not any(isinstance(element, ast.Starred) for element in target.elts):
+            tensor = _shape_owner(node.value)
+            if tensor is not None:
+                return refine_rank(interpreter, tensor, value.shape, len(target.elts))
+    return value
+
+
+def _shape_owner(node: ast.expr) -> ast.expr | None:
+    if isinstance(node, ast.Attribute) and node.attr == "shape":
+        return node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "size" and not node.args:
+        return node.func.value
+    return None
+
+
+def refine_rank(interpreter: Interpreter, tensor: ast.expr, shape: Shape, rank: int) -> StaticValue:
+    """The sizes of a shape now known to have `rank` axes; the tensor that has it is known so from here on."""
+    missing = rank - shape.least_rank
+    if shape.pack is None or missing < 0:
+        return UNKNOWN
+    dims = (*shape.head, *(interpreter.context.fresh() for _ in range(missing)), *shape.tail)
+    if isinstance(tensor, (ast.Name, ast.Attribute)):
+        value = interpreter.evaluate(tensor)
+        value = value.value if isinstance(value, Maybe) else value
+        if value is UNKNOWN:
+            value = TensorType(shape, ANY_DTYPE)
+        if isinstance(value, TensorType):
+            assign(interpreter, tensor, value.with_shape(Shape(dims)))
+    return dims
+
+
+def assign(interpreter: Interpreter, target: ast.expr, value: StaticValue) -> None:
+    """Bind a target, which may be nested, to a value."""
+    match target:
+        case ast.Name():
+            interpreter.assign_name(target.id, value)
+        case ast.Starred():
+            assign(interpreter, target.value, value)
+        case ast.Tuple(elts) | ast.List(elts):
+            for element, item in zip(elts, iteration.unpack(interpreter, target, elts, value)):
+                assign(interpreter, element, item)
+        case ast.Attribute():
+            receiver = interpreter.evaluate_present(target.value)
+            attributes.set_attribute(interpreter, receiver, target.attr, value)
+        case ast.Subscript():
+            _set_item(interpreter, target, value)
+
+
+def _set_item(interpreter: Interpreter, target: ast.Subscript, value: StaticValue) -> None:
+    receiver = interpreter.evaluate_present(target.value)
+    match receiver:
+        case TensorType():
+            items = indexing.items_of(interpreter, target.slice)
+            setitem(interpreter.context, receiver, items, interpreter.lower(value))
+        case DictValue():
+            key = constant_key(interpreter.evaluate(target.slice))
+            if key is None:
+                forget(interpreter, target.value)
+            else:
+                interpreter.journal.set(receiver.items, key, value)
+        case ListValue():
+            index = as_dim(interpreter.evaluate(target.slice))
+            position = index.constant if index is not None else None
+            content = receiver.content
+            if isinstance(content, tuple) and position is not None and -len(content) <= position < len(content):
+                position %= len(content)
+                new: tuple[StaticValue, ...] | ManyValue = (*content[:position], value, *content[position + 1 :])
+            else:
+                new = ManyValue(UNKNOWN, interpreter.context.fresh())
+            interpreter.journal.set(receiver.__dict__, "content", new)
+        case Container() | Instance():
+            forget(interpreter, target.value)
+
+
+def constant_key(value: StaticValue) -> object | None:
+    """A dictionary's key that is the same on every run, None if it is not known."""
+    if isinstance(value, (str, bool)):
+        return value
+    return value.constant if isinstance(value, Dim) else None
+
+
+def forget(interpreter: Interpreter, node: ast.expr) -> None:
+    """What an object holds is no longer known."""
+    value = interpreter.evaluate_present(node)
+    match value:
+        case ListValue() | Container():
+            interpreter.journal.set(value.__dict__, "content", ManyValue(UNKNOWN, interpreter.context.fresh()))
+        case DictValue():
+            for key in list(value.items):
+                interpreter.journal.set(value.items, key, UNKNOWN)
+            interpreter.journal.set(value.__dict__, "complete", False)
+        case Instance():
+            for name in list(value.attributes):
+                interpreter.journal.set(value.attributes, name, UNKNOWN)

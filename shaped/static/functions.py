@@ -1,0 +1,189 @@
+"""Functions, classes and modules of the program: how they are defined, found and left."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from shaped.spec.values import UNKNOWN
+from shaped.static import annotate, attributes
+from shaped.static.imports import absolute_name
+from shaped.static.values import (
+    ClassValue,
+    DictValue,
+    Environment,
+    External,
+    FunctionValue,
+    Imported,
+    Instance,
+    ListValue,
+    SourceModule,
+    StaticValue,
+)
+
+if TYPE_CHECKING:
+    from shaped.static.interpreter import Interpreter
+
+# Decorators that leave what a function takes and gives as it is.
+TRANSPARENT = frozenset(
+    """no_grad enable_grad inference_mode jaxtyped typechecked beartype compile script script_if_tracing ignore unused
+    export wraps lru_cache cache override final abstractmethod staticmethod classmethod property cached_property
+    autocast custom_fwd custom_bwd disable allow_in_graph record_function checked typecheck shaped
+    add_start_docstrings add_start_docstrings_to_model_forward replace_return_docstrings auto_docstring
+    can_return_tuple deprecate_kwarg merge_with_config_defaults capture_outputs""".split()
+)
+
+
+def define(interpreter: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    """Bind a function's name."""
+    interpreter.assign_name(node.name, make_function(interpreter, node))
+
+
+def make_function(
+    interpreter: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef, owner: ClassValue | None = None
+) -> FunctionValue:
+    """The function that a definition makes."""
+    function = FunctionValue(
+        node, interpreter.here.module, interpreter.here.environment, owner, tuple(_decorators(interpreter, node))
+    )
+    function.defaults = _defaults(interpreter, node.args)
+    return function
+
+
+def make_lambda(interpreter: Interpreter, node: ast.Lambda) -> FunctionValue:
+    """The function that a lambda makes."""
+    function = FunctionValue(node, interpreter.here.module, interpreter.here.environment)
+    function.defaults = _defaults(interpreter, node.args)
+    return function
+
+
+def _decorators(interpreter: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[str]:
+    names = []
+    for decorator in node.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        names.append(annotate.resolve(interpreter, called) or ast.unparse(called))
+    return names
+
+
+def _defaults(interpreter: Interpreter, arguments: ast.arguments) -> dict[str, StaticValue]:
+    positional = [*arguments.posonlyargs, *arguments.args]
+    pairs = [*zip(reversed(positional), reversed(arguments.defaults))]
+    pairs += [(name, value) for name, value in zip(arguments.kwonlyargs, arguments.kw_defaults) if value is not None]
+    return {parameter.arg: interpreter.evaluate(value) for parameter, value in pairs}
+
+
+def define_class(interpreter: Interpreter, node: ast.ClassDef) -> None:
+    """Bind a class's name. Its body is run in a scope of its own, which methods do not see."""
+    bases = tuple(interpreter.evaluate(base) for base in node.bases)
+    cls = ClassValue(node.name, node, interpreter.here.module, bases)
+    cls.is_dataclass = any(name.rsplit(".", 1)[-1] in ("dataclass", "define", "frozen") for name in _decorators(interpreter, node))
+    cls.is_dataclass = cls.is_dataclass or any(isinstance(base, ClassValue) and base.is_dataclass for base in bases)
+    frame = interpreter.here
+    outer = frame.environment
+    frame.environment = Environment(cls.names, outer)
+    try:
+        for statement in node.body:
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                frame.environment = outer
+                function = make_function(interpreter, statement, cls)
+                frame.environment = Environment(cls.names, outer)
+                previous = cls.names.get(statement.name)
+                if not function.is_decorated("setter", "deleter", "overload") or previous is None:
+                    cls.names[statement.name] = function
+            else:
+                interpreter.execute([statement])
+    finally:
+        frame.environment = outer
+    interpreter.assign_name(node.name, cls)
+
+
+def execute_module(interpreter: Interpreter, module: SourceModule) -> None:
+    """Run a module's top level once; what it defines is then in its scope."""
+    if module.executed:
+        return
+    module.executed = True
+    frame = interpreter.new_frame(module, module.environment, module.name)
+    frame.environment = module.environment
+    if module.path != interpreter.path:
+        interpreter.report.depends_on.add(str(module.path))
+    facts, certain = interpreter.context.facts, interpreter.context.certain
+    with interpreter.in_frame(frame):
+        if module.path == interpreter.path:
+            interpreter.execute(module.tree.body)
+        else:
+            with interpreter.quietly():
+                interpreter.execute([node for node in module.tree.body if not _is_script(node)])
+    interpreter.context.facts, interpreter.context.certain = facts, certain
+
+
+def _is_script(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
+
+
+def resolve(interpreter: Interpreter, value: Imported) -> StaticValue:
+    """What `from module import name` names."""
+    found = interpreter.imports.load(value.module, interpreter.here.module)
+    if found is None:
+        return External(f"{value.module}.{value.name}" if value.module else value.name)
+    return member(interpreter, found, value.name)
+
+
+def member(interpreter: Interpreter, module: SourceModule, name: str) -> StaticValue:
+    """The attribute `name` of a module of the project, a submodule included."""
+    execute_module(interpreter, module)
+    value = module.environment.names.get(name)
+    if isinstance(value, Imported):
+        with interpreter.in_frame(interpreter.new_frame(module, module.environment, module.name)):
+            module.environment.names[name] = UNKNOWN  # names that import each other in a circle
+            value = module.environment.names[name] = resolve(interpreter, value)
+    if value is not None or name in module.environment.names:
+        return value
+    submodule = interpreter.imports.load(f"{module.name}.{name}", module) if module.is_package else None
+    return submodule if submodule is not None else UNKNOWN
+
+
+def import_all(interpreter: Interpreter, name: str) -> None:
+    """`from name import *`."""
+    found = interpreter.imports.load(name, interpreter.here.module)
+    if found is None:
+        return
+    execute_module(interpreter, found)
+    for key, value in found.environment.names.items():
+        if not key.startswith("_"):
+            interpreter.assign_name(key, value)
+
+
+def leave(interpreter: Interpreter, node: ast.Return, value: StaticValue) -> None:
+    """A path of the function under way returns `value`, which has to be what its annotation says."""
+    frame = interpreter.here
+    function = frame.function
+    if function is not None and not isinstance(function.node, ast.Lambda) and not _is_generator(function.node):
+        form = annotate.form_of(interpreter, function.node.returns)
+        value = annotate.met(interpreter, node, form, value, "return", function.name)
+    # What this path changes is undone when others are run: what it gives back must not change with it.
+    frame.returned.append((_settled(value), interpreter.context.facts))
+
+
+def _settled(value: StaticValue) -> StaticValue:
+    match value:
+        case ListValue():
+            return ListValue(value.content)
+        case DictValue():
+            return DictValue(dict(value.items), value.complete)
+        case tuple():
+            return tuple(_settled(item) for item in value)
+    return value
+
+
+def _is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for inner in ast.walk(node))
+
+
+def entered(interpreter: Interpreter, value: StaticValue) -> StaticValue:
+    """What `with value as name` binds."""
+    if isinstance(value, Instance):
+        return value if value.cls.find("__enter__") is None else UNKNOWN
+    return UNKNOWN
+
+
+__all__ = ["absolute_name", "attributes", "define", "define_class"]

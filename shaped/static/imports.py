@@ -1,0 +1,95 @@
+"""Finding and reading the project's modules; libraries are known by their names only."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from shaped.static.values import SourceModule
+
+# Packages that are known by the op table or by their annotations: their source is never read.
+LIBRARIES = frozenset(["torch", "numpy", "einops", "jaxtyping", "typing", "typing_extensions", "dataclasses", "math", "functools"])
+
+
+class Imports:
+    """The modules that were read, by file.
+
+    Args:
+        roots: folders in which absolute imports are looked up, beside the importing file's own project.
+        read: gives the text of a file.
+    """
+
+    def __init__(self, roots: Sequence[Path] = (), read: Callable[[Path], str] | None = None) -> None:
+        self.roots = tuple(roots)
+        self._read = read or (lambda path: path.read_text(encoding="utf-8"))
+        self._modules: dict[Path, SourceModule | None] = {}
+        self._found: dict[tuple[str, Path], Path | None] = {}
+
+    def source(self, path: Path, text: str) -> SourceModule:
+        """The module of a file with this text.
+
+        Raises:
+            SyntaxError: the text is no Python.
+            RecursionError: it is nested too deep to be parsed.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes are the compiler's to report
+            tree = ast.parse(text, filename=str(path), type_comments=False)
+        module = SourceModule(module_name(path), path, tree, path.stem == "__init__")
+        self._modules[path] = module
+        return module
+
+    def load(self, name: str, importer: SourceModule) -> SourceModule | None:
+        """The project's module called `name`, None for a library or a file that cannot be read."""
+        if name.split(".", 1)[0] in LIBRARIES:
+            return None
+        path = self._locate(name, importer.path)
+        if path is None:
+            return None
+        if path not in self._modules:
+            self._modules[path] = None
+            try:
+                self.source(path, self._read(path))
+            except (OSError, SyntaxError, ValueError, RecursionError):
+                return None
+        return self._modules[path]
+
+    def _locate(self, name: str, importer: Path) -> Path | None:
+        key = (name, importer.parent)
+        if key not in self._found:
+            self._found[key] = next(
+                (path for root in (project_root(importer), importer.parent, *self.roots) for path in _candidates(root, name)),
+                None,
+            )
+        return self._found[key]
+
+
+def _candidates(root: Path, name: str) -> list[Path]:
+    base = root.joinpath(*name.split("."))
+    return [path for path in (base.with_name(base.name + ".py"), base / "__init__.py") if path.is_file()]
+
+
+def project_root(path: Path) -> Path:
+    """The folder that holds the outermost package of a file."""
+    folder = path.parent
+    while (folder / "__init__.py").is_file() and folder.parent != folder:
+        folder = folder.parent
+    return folder
+
+
+def module_name(path: Path) -> str:
+    """The dotted name under which a file is imported from its project."""
+    parts = path.with_suffix("").relative_to(project_root(path)).parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+
+def absolute_name(module: SourceModule, level: int, name: str | None) -> str:
+    """The absolute name of `from ..name import x` in `module`."""
+    if level == 0:
+        return name or ""
+    parts = module.name.split(".")
+    package = parts if module.is_package else parts[:-1]
+    base = package[: len(package) - (level - 1)] if level > 1 else package
+    return ".".join([*base, *([name] if name else [])])

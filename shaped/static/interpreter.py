@@ -1,0 +1,308 @@
+"""Abstract interpretation of Python source over shapes.
+
+`Interpreter` holds the state of one check: the path (`context`), the changes to undo (`journal`), the frames of the
+calls under way and what was found. What each construct means stands in `expressions`, `statements`, `conditions`,
+`calls`, `attributes`; they take the interpreter as their first argument.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shaped.errors import Fault, Origin
+from shaped.spec.binding import Bindings
+from shaped.spec.context import Context
+from shaped.spec.dims import Dim
+from shaped.spec.facts import Facts
+from shaped.spec.values import UNKNOWN, TensorType, Value
+from shaped.static import calls, expressions, lowering, statements
+from shaped.static.annotations import TypeForm
+from shaped.static.imports import Imports
+from shaped.static.journal import Changes, Journal
+from shaped.static.loops import Loop
+from shaped.static.report import Assumption, Diagnostic, Note, Report, ShownShape, Span
+from shaped.static.values import (
+    ClassValue,
+    Environment,
+    FunctionValue,
+    Instance,
+    SourceModule,
+    StaticValue,
+    present,
+)
+
+MOST_CALLS = 12  # calls within calls that are followed
+MOST_STEPS = 60_000  # expressions evaluated for one function of the checked file, its calls included
+
+
+class TooMuch(Exception):
+    """The function under check costs more than `MOST_STEPS`: it is given up, silently."""
+
+
+@dataclass(eq=False)
+class Frame:
+    """One call under way, or a module's top level."""
+
+    module: SourceModule
+    environment: Environment
+    function: FunctionValue | None = None
+    receiver: StaticValue = None
+    caller: Frame | None = None
+    call: ast.AST | None = None
+    bindings: Bindings = field(default_factory=Bindings)
+    returned: list[tuple[StaticValue, Facts]] = field(default_factory=list)
+    yielded: list[StaticValue] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)
+    target: str = ""  # what the statement under way assigns to, for the origins of sizes
+    blames_caller: bool = False  # faults in this call are the caller's: its body is right by itself
+
+
+class Interpreter:
+    """The state of the check of one file."""
+
+    def __init__(self, path: Path, imports: Imports, *, show_traceback: bool = False) -> None:
+        self.path = path
+        self.imports = imports
+        self.show_traceback = show_traceback
+        self.context = Context()
+        self.journal = Journal()
+        self.report = Report(str(path))
+        self.frame: Frame | None = None
+        self.steps = 0
+        self.muted = 0
+        self.counting = False
+        self.known: dict[tuple[int, int, int, int], tuple[ast.expr, TensorType]] = {}
+        self.generic: dict[tuple[int, str], StaticValue] = {}
+        self.forms: dict[int, TypeForm] = {}
+        self.classes: dict[str, ClassValue] = {}
+        self.aliases: dict[str, TypeForm] = {}
+        self.in_trial = 0
+        self._found: dict[tuple[int, str], Diagnostic] = {}
+
+    # Evaluation
+
+    def evaluate(self, node: ast.expr) -> StaticValue:
+        """The value of an expression on the path under way. A fault in it is reported; its value is then unknown."""
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise TooMuch
+        try:
+            value = expressions.evaluate(self, node)
+        except Fault as fault:
+            self.fault(node, fault)
+            value = self.context.unknown_tensor()
+        if self.counting and isinstance(value, TensorType):
+            self._count(node, value)
+        return value
+
+    def evaluate_all(self, nodes: Sequence[ast.expr]) -> list[StaticValue]:
+        """The values of several expressions, in order."""
+        return [self.evaluate(node) for node in nodes]
+
+    def execute(self, body: Sequence[ast.stmt]) -> bool:
+        """Run statements; False if no path reaches the end of them."""
+        return all(statements.execute(self, node) for node in body)
+
+    @property
+    def here(self) -> Frame:
+        """The frame under way."""
+        assert self.frame is not None
+        return self.frame
+
+    @property
+    def scope(self) -> str:
+        """What tells the names of the frame under way from equal names of others."""
+        return self.here.bindings.scope
+
+    def new_frame(
+        self, module: SourceModule, environment: Environment, scope: str, function: FunctionValue | None = None
+    ) -> Frame:
+        """A frame for a run of its own, in a new scope within `environment`."""
+        return Frame(module, Environment({}, environment), function, bindings=Bindings(scope))
+
+    def call_method(self, receiver: Instance, name: str, args: list[StaticValue], node: ast.AST) -> StaticValue:
+        """The result of `receiver.name(*args)`; UNKNOWN if its class has no such method."""
+        method = receiver.cls.find(name)
+        if not isinstance(method, FunctionValue):
+            return UNKNOWN
+        return calls.call_function(self, method, [receiver, *args], {}, node)
+
+    def lower(self, value: StaticValue) -> Value:
+        """A value as operations take it."""
+        return lowering.lower(self.context, value)
+
+    # Names and slots
+
+    def assign_name(self, name: str, value: StaticValue) -> None:
+        """Bind a name in the scope under way."""
+        self.journal.set(self.here.environment.names, name, value)
+
+    # Paths
+
+    @contextmanager
+    def quietly(self) -> Iterator[None]:
+        """Report and count nothing: a trial run."""
+        self.muted += 1
+        counting, self.counting = self.counting, False
+        try:
+            yield
+        finally:
+            self.muted -= 1
+            self.counting = counting
+
+    @contextmanager
+    def in_frame(self, frame: Frame) -> Iterator[None]:
+        """Work in another frame; its facts do not outlive it unless the caller keeps them."""
+        previous, self.frame = self.frame, frame
+        counting = self.counting
+        self.counting = counting and frame.caller is None
+        try:
+            yield
+        finally:
+            self.frame = previous
+            self.counting = counting
+
+    def trial(self, run: Callable[[], object]) -> Changes:
+        """What a run would change, with nothing reported and facts as before."""
+        facts, certain, count = self.context.facts, self.context.certain, len(self.context.assumptions)
+        self.in_trial += 1
+        try:
+            with self.quietly():
+                _, changes = self.journal.on_path(run)
+        finally:
+            self.in_trial -= 1
+        self.context.facts, self.context.certain = facts, certain
+        del self.context.assumptions[count:]
+        return changes
+
+    @property
+    def depth(self) -> int:
+        """The number of calls under way."""
+        count, frame = 0, self.frame
+        while frame is not None:
+            count, frame = count + 1, frame.caller
+        return count
+
+    # Findings
+
+    def fault(self, node: ast.AST, fault: Fault, *, severity_note: bool = False) -> None:
+        """Report a fault at `node`, or at the call that leads there when the fault is the caller's."""
+        if self.muted:
+            return
+        place = self._place(node)
+        if place is None:
+            return
+        node, path_notes = place
+        notes = [*_origin_notes(fault), *path_notes]
+        if fault.sizes:
+            sizes = ", ".join(f"{name}={size}" for name, size in fault.sizes.items())
+            notes.append(Note(0, f"it fails for {sizes}"))
+        self.add(Diagnostic(str(self.path), span_of(node), fault.code, str(fault), "error", tuple(notes), fault.hint))
+
+    def note(self, node: ast.AST, message: str, code: str = "reveal") -> None:
+        """Report something that is no fault."""
+        place = None if self.muted else self._place(node)
+        if place is not None:
+            self.add(Diagnostic(str(self.path), span_of(place[0]), code, message, "note"))
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        """Keep a finding, one for each line and code: what follows from a fault is not said again."""
+        key = (diagnostic.span.line, diagnostic.code if diagnostic.severity == "error" else diagnostic.message)
+        if key not in self._found:
+            self._found[key] = diagnostic
+            self.report.diagnostics.append(diagnostic)
+
+    def _place(self, node: ast.AST) -> tuple[ast.AST, list[Note]] | None:
+        """The node of the checked file to blame, with notes for the calls that lead from there to the fault."""
+        frame, notes = self.here, []
+        while frame.module.path != self.path or frame.blames_caller:
+            if frame.caller is None or frame.call is None:
+                return None
+            where = "" if frame.module.path == self.path else str(frame.module.path.name)
+            name = frame.function.name if frame.function else frame.module.name
+            notes.insert(0, Note(getattr(node, "lineno", 0), f"in {name}", where))
+            node, frame = frame.call, frame.caller
+        outer: Frame | None = frame
+        while outer is not None and outer.caller is not None and outer.call is not None:
+            # The same line may be right for other callers: say which call this is about.
+            if outer.caller.module.path == self.path and outer.function is not None:
+                notes.append(Note(getattr(outer.call, "lineno", 0), f"{outer.function.name} is called"))
+            outer = outer.caller
+        return node, notes
+
+    def assume(self, node: ast.AST, count: int) -> None:
+        """Record the assumptions made since there were `count` of them as relied on at `node`."""
+        made = self.context.assumptions[count:]
+        del self.context.assumptions[count:]
+        place = None if self.muted else self._place(node)
+        if place is not None:
+            for text in made:
+                assumption = Assumption(str(self.path), span_of(place[0]).line, text)
+                if assumption not in self.report.assumptions:
+                    self.report.assumptions.append(assumption)
+
+    def _count(self, node: ast.expr, value: TensorType) -> None:
+        span = span_of(node)
+        self.known[(span.line, span.column, span.end_line, span.end_column)] = (node, value)
+
+    def finish(self) -> Report:
+        """The report, with what was counted."""
+        for node, value in self.known.values():
+            if value.shape.is_known:
+                self.report.statistics.shape_known += 1
+            elif value.shape.rank is not None:
+                self.report.statistics.rank_known += 1
+            else:
+                self.report.statistics.unknown += 1
+            self.report.shapes.append(ShownShape(span_of(node), ast.unparse(node), value.shape.annotation()))
+        self.report.shapes.sort()
+        self.report.diagnostics.sort(key=lambda diagnostic: (diagnostic.span, diagnostic.code))
+        self.report.assumptions.sort()
+        return self.report
+
+    def without_rule(self, name: str) -> None:
+        """Count a call of a library's function for which there is no rule."""
+        if self.counting:
+            self.report.statistics.without_rule[name] += 1
+
+    # Values
+
+    def unknown_int(self, low: int | None = None) -> Dim:
+        """An int that was not followed."""
+        return self.context.fresh(low)
+
+    def name_of(self, node: ast.expr) -> str:
+        """How users write the target of an assignment: `self.fc1`."""
+        return ast.unparse(node) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) else ""
+
+    def evaluate_present(self, node: ast.expr) -> StaticValue:
+        """The value of an expression where None would be a fault of another kind."""
+        return present(self.evaluate(node))
+
+    def origin(self, text: str, node: ast.AST) -> Origin:
+        """An origin at `node` in the file under way."""
+        path = "" if self.here.module.path == self.path else self.here.module.path.name
+        return Origin(text, getattr(node, "lineno", 0), path)
+
+
+def span_of(node: ast.AST) -> Span:
+    """Where a node stands."""
+    line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+    return Span(line, column, getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or column)
+
+
+def _origin_notes(fault: Fault) -> list[Note]:
+    notes: list[Note] = []
+    for dim in fault.dims:
+        if dim.origin is not None:
+            note = Note(dim.origin.line, f"{dim}: {dim.origin.text}", dim.origin.path)
+            if note not in notes:
+                notes.append(note)
+    return notes
+
+
+__all__ = ["UNKNOWN", "Frame", "Interpreter", "TooMuch", "span_of"]

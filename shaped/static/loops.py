@@ -1,0 +1,202 @@
+"""Loops: counted ones are run round by round, others once from a state that holds for every round."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from shaped.spec.dims import Dim, Symbol
+from shaped.spec.values import UNKNOWN, TensorType
+from shaped.static import assignment, conditions, iteration, statements
+from shaped.static.join import covers, join, join_many
+from shaped.static.journal import Change, Changes, Missing
+from shaped.static.values import ManyValue, StaticValue
+
+if TYPE_CHECKING:
+    from shaped.static.interpreter import Interpreter
+
+MOST_ROUNDS = 16  # a loop of more rounds is run once from a joined state
+MOST_WIDENINGS = 4
+
+
+@dataclass
+class Loop:
+    """A loop under way, and the states in which paths left its body.
+
+    `continues` are changes since the round began (`round_depth` of the journal), `breaks` since the loop began.
+    """
+
+    round_depth: int
+    loop_depth: int
+    breaks: list[Changes] = field(default_factory=list)
+    continues: list[Changes] = field(default_factory=list)
+
+
+def leave(interpreter: Interpreter, *, continues: bool) -> None:
+    """A path leaves the body of the innermost loop: keep its state for where it goes on."""
+    if interpreter.here.loops:
+        loop = interpreter.here.loops[-1]
+        if continues:
+            loop.continues.append(interpreter.journal.since(loop.round_depth))
+        else:
+            loop.breaks.append(interpreter.journal.since(loop.loop_depth))
+
+
+def execute_for(interpreter: Interpreter, node: ast.For | ast.AsyncFor) -> bool:
+    """`for target in iterable`; False if no path goes on behind it."""
+    iterable = interpreter.evaluate_present(node.iter)
+    rounds = iteration.items(interpreter, iterable)
+    if rounds is not None and len(rounds) <= MOST_ROUNDS:
+        starts = [lambda value=value: assignment.assign(interpreter, node.target, value) for value in rounds]
+        return _run_counted(interpreter, starts, node.body, node.orelse)
+    element, count = iteration.element(interpreter, iterable)
+
+    def start() -> None:
+        assignment.assign(interpreter, node.target, element())
+
+    _run_widened(interpreter, start, node.body, count)
+    return interpreter.execute(node.orelse)
+
+
+def execute_while(interpreter: Interpreter, node: ast.While) -> bool:
+    """`while test`; False if no path goes on behind it."""
+    if conditions.truth(interpreter, node.test) is False:
+        return interpreter.execute(node.orelse)
+    endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+
+    def start() -> None:
+        conditions.truth(interpreter, node.test)
+        conditions.refine(interpreter, node.test, True)
+
+    broke = _run_widened(interpreter, start, node.body, None)
+    if endless:
+        return broke
+    conditions.refine(interpreter, node.test, False)
+    return interpreter.execute(node.orelse)
+
+
+def _round(interpreter: Interpreter, start: Callable[[], None], body: list[ast.stmt], loop: Loop) -> bool:
+    """Run one round on the path under way; False if no path reaches its end."""
+    facts = interpreter.context.facts
+    loop.round_depth = interpreter.journal.depth()
+    loop.continues = []
+
+    def run() -> bool:
+        start()
+        return interpreter.execute(body)
+
+    interpreter.here.loops.append(loop)
+    try:
+        goes_on, changes = interpreter.journal.on_path(run)
+    finally:
+        interpreter.here.loops.pop()
+    ends = [*([changes] if goes_on else []), *loop.continues]
+    statements.join_paths(interpreter, ends)
+    # What a round learned need not hold in the next one: its names are bound anew.
+    interpreter.context.facts = facts
+    return bool(ends)
+
+
+def _run_counted(
+    interpreter: Interpreter, starts: list[Callable[[], None]], body: list[ast.stmt], orelse: list[ast.stmt]
+) -> bool:
+    context = interpreter.context
+    certain = context.certain
+    if starts and _changes_shapes(interpreter, starts[0], body):
+        # What one round leaves to the next is joined with what was there before.
+        context.certain = False
+    loop = Loop(0, interpreter.journal.depth())
+
+    def run() -> bool:
+        return all(_round(interpreter, start, body, loop) for start in starts) and interpreter.execute(orelse)
+
+    goes_on, changes = interpreter.journal.on_path(run)
+    context.certain = certain
+    ends = [*([changes] if goes_on else []), *loop.breaks]
+    statements.join_paths(interpreter, ends)
+    return bool(ends)
+
+
+def _changes_shapes(interpreter: Interpreter, start: Callable[[], None], body: list[ast.stmt]) -> bool:
+    """Whether a round leaves a tensor to the next one in another shape than it had before."""
+    if interpreter.in_trial:
+        return False
+    before = dict(interpreter.here.environment.names)
+    loop = Loop(0, interpreter.journal.depth())
+    changes = interpreter.trial(lambda: _round(interpreter, start, body, loop))
+    names = interpreter.here.environment.names
+    return any(
+        slots is names
+        and isinstance(value, TensorType)
+        and isinstance(old := before.get(str(key)), TensorType)
+        and old.shape != value.shape
+        for slots, key, value in changes.slots.values()
+    )
+
+
+def _run_widened(interpreter: Interpreter, start: Callable[[], None], body: list[ast.stmt], count: Dim | None) -> bool:
+    """Run a body once from a state that holds for every round; whether a path broke out of it."""
+    context = interpreter.context
+    grown = _widen_entry(interpreter, start, body)
+    certain = context.certain
+    context.certain = False
+    loop = Loop(0, interpreter.journal.depth())
+
+    def run() -> bool:
+        return _round(interpreter, start, body, loop)
+
+    goes_on, changes = interpreter.journal.on_path(run)
+    context.certain = certain
+    ends = [*([changes] if goes_on else []), *loop.breaks]
+    never_skipped = count is not None and context.is_at_least(count, 1)
+    statements.join_paths(interpreter, ends if ends and never_skipped else [*ends, Changes()])
+    if count is not None and goes_on and not loop.breaks:
+        for change, (slots, key, value) in changes.slots.items():
+            if change in grown and isinstance(value, ManyValue):
+                original, added = grown[change]
+                interpreter.journal.set(slots, key, ManyValue(value.element, count * added + original))
+    return bool(loop.breaks)
+
+
+def _widen_entry(
+    interpreter: Interpreter, start: Callable[[], None], body: list[ast.stmt]
+) -> dict[Change, tuple[int, int]]:
+    """Replace what rounds change by what holds before every round.
+
+    Gives the lists that each round makes longer: (their length before the loop, what a round adds).
+    """
+    grown: dict[Change, tuple[int, int]] = {}
+    first_number = interpreter.context.count()
+    most = 1 if interpreter.in_trial else MOST_WIDENINGS
+
+    def is_wide(symbol: Symbol) -> bool:
+        return symbol.name.startswith("_") and symbol.name[1:].isdigit() and int(symbol.name[1:]) >= first_number
+
+    for attempt in range(most + 1):
+        loop = Loop(0, interpreter.journal.depth())
+        changes = interpreter.trial(lambda loop=loop: _round(interpreter, start, body, loop))  # type: ignore[misc]  # mypy infers no type for a lambda's default
+        stable = True
+        for change, (slots, key, value) in changes.slots.items():
+            if key not in slots:
+                continue  # first set inside: each round sets it anew
+            old = slots[key]
+            if not isinstance(value, Missing) and covers(old, value, is_wide):
+                continue
+            stable = False
+            if attempt == 0 and isinstance(old, tuple) and isinstance(value, tuple) and len(value) > len(old):
+                grown[change] = (len(old), len(value) - len(old))
+            new = UNKNOWN if isinstance(value, Missing) or attempt == most else _widen(interpreter, old, value)
+            interpreter.journal.set(slots, key, new)
+        if stable:
+            break
+    return grown
+
+
+def _widen(interpreter: Interpreter, old: StaticValue, new: StaticValue) -> StaticValue:
+    if isinstance(old, Dim) and isinstance(new, Dim):
+        return interpreter.context.fresh(low=None)
+    if isinstance(old, tuple) and isinstance(new, tuple) and len(old) != len(new):
+        return ManyValue(join_many(interpreter.context, old, new).element, interpreter.context.fresh())
+    return join(interpreter.context, old, new)

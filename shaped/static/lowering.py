@@ -1,0 +1,79 @@
+"""Values of a program as the arguments that operations take, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shaped.spec.dims import Dim
+from shaped.spec.dtypes import DType
+from shaped.spec.op import Module
+from shaped.spec.shape import Pack
+from shaped.spec.values import UNKNOWN, Many, Ratio, TensorType, Value
+from shaped.static.values import (
+    External,
+    ListValue,
+    ManyValue,
+    Maybe,
+    Opaque,
+    RangeValue,
+    ShapeValue,
+    StaticValue,
+)
+
+if TYPE_CHECKING:
+    from shaped.spec.context import Context
+
+_DTYPES = frozenset(
+    ["float16", "bfloat16", "float32", "float64", "half", "float", "double", "int8", "int16", "int32", "int64", "short"]
+    + ["int", "long", "uint8", "uint16", "uint32", "uint64", "bool", "complex32", "complex64", "complex128", "cfloat"]
+    + ["cdouble", "chalf", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"]
+)
+
+
+def lower(context: Context, value: StaticValue) -> Value:
+    """A value as an operation takes it; UNKNOWN for what operations know nothing of."""
+    match value:
+        case Maybe():
+            return lower(context, value.value)
+        case TensorType() | Dim() | bool() | float() | str() | None | DType() | Ratio() | Module():
+            return value
+        case Opaque():
+            return value.dim
+        case tuple():
+            return tuple(lower(context, item) for item in value)
+        case ManyValue():
+            return Many(lower(context, value.element), value.length)
+        case ListValue():
+            return lower(context, value.content)
+        case ShapeValue():
+            return UNKNOWN
+        case RangeValue():
+            return Many(context.fresh(low=None), context.fresh())
+        case External():
+            return dtype_of(value) or UNKNOWN
+    return UNKNOWN
+
+
+def lower_sizes(context: Context, value: StaticValue) -> Value | Pack:
+    """`lower` for an item of a size argument: axes that were not counted stay what they are."""
+    return value if isinstance(value, Pack) else lower(context, value)
+
+
+def lift(value: Value) -> StaticValue:
+    """The result of an operation as a value of the program."""
+    match value:
+        case tuple():
+            return tuple(lift(item) for item in value)
+        case Many():
+            return ManyValue(lift(value.element), value.length)
+    return value
+
+
+def dtype_of(value: External) -> DType | None:
+    """`torch.float32` or Python's `float` as a dtype."""
+    prefix, _, name = value.name.rpartition(".")
+    if prefix == "torch" and name in _DTYPES:
+        return DType.named(name)
+    if prefix == "builtins":
+        return {"float": DType.named("float32"), "int": DType.named("int64"), "bool": DType.named("bool")}.get(name)
+    return None

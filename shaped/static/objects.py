@@ -1,0 +1,205 @@
+"""Objects of the program's classes: how they are made, and the one that stands for all of a class."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from shaped.spec.dims import Dim, Kind
+from shaped.spec.values import UNKNOWN
+from shaped.static import annotate, calls
+from shaped.static.values import (
+    ClassValue,
+    DictValue,
+    External,
+    FunctionValue,
+    Instance,
+    ManyValue,
+    Opaque,
+    StaticValue,
+)
+
+if TYPE_CHECKING:
+    from shaped.static.interpreter import Interpreter
+
+_UNLIKE_OBJECTS = ("enum.", "typing.NamedTuple", "typing.TypedDict", "typing.Protocol", "collections.")
+
+
+def is_unlike_objects(cls: ClassValue) -> bool:
+    """Whether calling a class does something else than running its constructor."""
+    return any(
+        isinstance(base, External) and base.name.startswith(_UNLIKE_OBJECTS)
+        for ancestor in cls.ancestors()
+        for base in ancestor.bases
+    )
+
+
+def construct(
+    interpreter: Interpreter, cls: ClassValue, args: list[StaticValue], kwargs: dict[str, StaticValue], node: ast.AST
+) -> StaticValue:
+    """The object that `cls(*args, **kwargs)` makes."""
+    if is_unlike_objects(cls):
+        return UNKNOWN
+    if cls.find("__new__") is not None:
+        return UNKNOWN
+    instance = Instance(cls)
+    initialize(interpreter, instance, args, kwargs, node)
+    return instance
+
+
+def initialize(
+    interpreter: Interpreter,
+    instance: Instance,
+    args: list[StaticValue],
+    kwargs: dict[str, StaticValue],
+    node: ast.AST,
+) -> None:
+    """Run the constructor of an object."""
+    constructor = instance.cls.find("__init__")
+    if isinstance(constructor, FunctionValue):
+        calls.call_function(interpreter, constructor, [instance, *args], kwargs, node)
+    elif instance.cls.is_dataclass:
+        _set_fields(interpreter, instance, args, kwargs)
+        after = instance.cls.find("__post_init__")
+        if isinstance(after, FunctionValue):
+            calls.call_function(interpreter, after, [instance], {}, node)
+
+
+def fields(cls: ClassValue) -> list[ast.AnnAssign]:
+    """The fields of a dataclass, those of its bases first."""
+    found: dict[str, ast.AnnAssign] = {}
+    for ancestor in reversed(list(cls.ancestors())):
+        for statement in ancestor.node.body:
+            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+                if "ClassVar" not in ast.unparse(statement.annotation):
+                    found[statement.target.id] = statement
+    return list(found.values())
+
+
+def _set_fields(
+    interpreter: Interpreter, instance: Instance, args: list[StaticValue], kwargs: dict[str, StaticValue]
+) -> None:
+    names = [field.target.id for field in fields(instance.cls) if isinstance(field.target, ast.Name)]
+    given = {**dict(zip(names, args)), **kwargs}
+    for name in names:
+        if name in given:
+            value = given[name]
+        else:
+            default = instance.cls.find(name)
+            value = UNKNOWN if default is None or isinstance(default, FunctionValue) else default
+        interpreter.journal.set(instance.attributes, name, value)
+
+
+def generic(interpreter: Interpreter, cls: ClassValue, scope: str) -> StaticValue:
+    """An object that stands for every object of a class: what its constructor is given is any value."""
+    key = (id(cls), scope)
+    if key not in interpreter.generic:
+        interpreter.generic[key] = UNKNOWN  # an object that holds another of its class
+        with interpreter.quietly():
+            interpreter.generic[key] = make_generic(interpreter, cls, scope)
+    return interpreter.generic[key]
+
+
+def make_generic(interpreter: Interpreter, cls: ClassValue, scope: str) -> StaticValue:
+    """The object of `generic`, its constructor run anew."""
+    if is_unlike_objects(cls):
+        return UNKNOWN
+    instance = Instance(cls)
+    constructor = cls.find("__init__")
+    if isinstance(constructor, FunctionValue):
+        calls.run_alone(interpreter, constructor, instance, scope)
+    elif cls.is_dataclass:
+        with interpreter.in_frame(interpreter.new_frame(cls.module, cls.module.environment, scope)):
+            _set_generic_fields(interpreter, instance)
+    for name in changed_elsewhere(cls):
+        if name in instance.attributes:
+            instance.attributes[name] = UNKNOWN
+    return instance
+
+
+def _set_generic_fields(interpreter: Interpreter, instance: Instance) -> None:
+    for field in fields(instance.cls):
+        assert isinstance(field.target, ast.Name)
+        name = field.target.id
+        value = annotate.promised(interpreter, annotate.form_of(interpreter, field.annotation), name)
+        if value is UNKNOWN:
+            value = Opaque(name, interpreter.scope)
+        default = instance.cls.find(name)
+        if isinstance(value, Dim):
+            value = value.at(interpreter.origin(f"{name} of {instance.cls.name}", field))
+            if isinstance(default, Dim):
+                interpreter.context.set_default(value, default)
+        instance.attributes[name] = value
+
+
+def changed_elsewhere(cls: ClassValue) -> set[str]:
+    """The attributes of `self` that methods beside the constructor assign: their value is not the constructor's."""
+    names: set[str] = set()
+    for ancestor in cls.ancestors():
+        for method in ancestor.node.body:
+            if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.name != "__init__":
+                names |= _assigned_attributes(method)
+    return names
+
+
+def _assigned_attributes(method: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    first = method.args.args[0].arg if method.args.args else ""
+    return {
+        node.attr
+        for node in ast.walk(method)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, (ast.Store, ast.Del))
+        and isinstance(node.value, ast.Name)
+        and node.value.id == first
+    }
+
+
+def bind_generic(interpreter: Interpreter, function: FunctionValue, receiver: StaticValue = None) -> None:
+    """Bind every parameter of the function of the frame under way to a value that stands for all a caller may give."""
+    arguments = function.node.args
+    parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    names = interpreter.here.environment.names
+    if receiver is not None and parameters:
+        names[parameters.pop(0).arg] = receiver
+    forms = {parameter.arg: annotate.form_of(interpreter, parameter.annotation) for parameter in parameters}
+    # Sizes first: the fields of a tensor's annotation may name them.
+    for parameter in sorted(parameters, key=lambda one: annotate.has_tensors(forms[one.arg])):
+        names[parameter.arg] = _generic_argument(interpreter, function, parameter, forms[parameter.arg])
+    if arguments.vararg is not None:
+        names[arguments.vararg.arg] = _rest(interpreter, arguments.vararg)
+    if arguments.kwarg is not None:
+        names[arguments.kwarg.arg] = DictValue({}, complete=False)
+
+
+def _rest(interpreter: Interpreter, parameter: ast.arg) -> StaticValue:
+    form = annotate.form_of(interpreter, parameter.annotation)
+    return ManyValue(annotate.promised(interpreter, form, parameter.arg), interpreter.context.fresh())
+
+
+def _generic_argument(
+    interpreter: Interpreter,
+    function: FunctionValue,
+    parameter: ast.arg,
+    form: annotate.TypeForm,
+) -> StaticValue:
+    is_constructor = isinstance(function.node, ast.FunctionDef) and function.node.name == "__init__"
+    default = function.defaults.get(parameter.arg, UNKNOWN)
+    origin = interpreter.origin(f"{parameter.arg} of {function.name}", parameter)
+    if parameter.annotation is None:
+        if isinstance(default, Dim):
+            value: StaticValue = Dim.quantity(parameter.arg, interpreter.scope)
+        elif isinstance(default, float):
+            value = annotate.NOT_FOLLOWED
+        elif is_constructor and default is UNKNOWN:
+            value = Opaque(parameter.arg, interpreter.scope)
+        else:
+            value = UNKNOWN
+    else:
+        value = annotate.promised(interpreter, form, parameter.arg, origin=origin, unbound=Kind.NAME)
+        if value is UNKNOWN and is_constructor and default is UNKNOWN:
+            value = Opaque(parameter.arg, interpreter.scope)
+    if isinstance(value, Dim):
+        value = value.at(origin)
+        if isinstance(default, Dim):
+            interpreter.context.set_default(value, default)
+    return value
