@@ -95,7 +95,7 @@ def _check(options: argparse.Namespace) -> int:
                 _print_json(render.assumption_objects(report))
             else:
                 _print_lines(render.assumption_lines(report, style))
-        if checked.traceback:
+        if options.traceback:
             print(checked.traceback, file=sys.stderr, end="")
         found = error_count([report])
         errors += found
@@ -119,7 +119,7 @@ def _show(options: argparse.Namespace) -> int:
     (path,) = _files(options.file, folders=False)
     for checked in _checked([path], 1, options.traceback):
         _print_lines(render.listing(checked, render.Style(_wants_colour(sys.stdout))))
-        if checked.traceback:
+        if options.traceback:
             print(checked.traceback, file=sys.stderr, end="")
         return FINDINGS if error_count([checked.report]) else CLEAN
     return CLEAN

@@ -94,7 +94,7 @@ class Records:
 
 @cache
 def _local(path: str) -> str:
-    """A path as seen from the working folder, in one spelling: mypy gives the same file's now absolute, now relative."""
+    """A path as seen from the working folder: mypy names the same file now absolutely, now relatively."""
     try:
         return os.path.relpath(path)
     except ValueError:  # on another drive
