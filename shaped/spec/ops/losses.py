@@ -424,7 +424,7 @@ def pairwise_distance(
             shape = Shape.of(context.fresh_pack())
         else:
             shape = drop_axis(context, shape, -1) + Shape.of(*([ONE] if kept else []))
-    return TensorType(shape, as_float(result_type(x1, x2)), x1.device)
+    return TensorType(shape, as_real(as_float(result_type(x1, x2))), x1.device)
 
 
 @op(
