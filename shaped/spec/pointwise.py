@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ParamSpec, cast
 
 from shaped.errors import DtypeError, Fault, ShapeError
 from shaped.spec.broadcast import broadcast, is_joined, uncertain_if_joined
-from shaped.spec.context import Context
 from shaped.spec.op import op
 from shaped.spec.promotion import category, common_device, is_number, result_type
 from shaped.spec.values import UNKNOWN, TensorType, Value
@@ -15,6 +14,7 @@ from shaped.spec.values import UNKNOWN, TensorType, Value
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from shaped.spec.context import Context
     from shaped.spec.dtypes import DType
 
 P = ParamSpec("P")
@@ -83,12 +83,11 @@ def written_in_place(operation: str, rule: Callable[P, Value]) -> Callable[P, Va
 
     @functools.wraps(rule)
     def in_place(*args: P.args, **kwargs: P.kwargs) -> Value:
-        context, target, *_ = args
-        assert isinstance(context, Context)
+        context, target = cast("tuple[Context, Value]", args[:2])
         result = rule(*args, **kwargs)
-        if isinstance(input, TensorType) and isinstance(result, TensorType):
-            require_fits(context, operation, input, result)
-        return cast("Value", input)
+        if isinstance(target, TensorType) and isinstance(result, TensorType):
+            require_fits(context, operation, target, result)
+        return target
 
     return in_place
 

@@ -23,7 +23,7 @@ from shaped.spec.values import Ratio, TensorType, Value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_WIDTH = {
+DTYPE_BITS = {
     "bool": 1,
     "float8_e4m3fn": 8,
     "float8_e5m2": 8,
@@ -82,13 +82,13 @@ def promote_names(a: str, b: str) -> str | None:
     if category(low) < category(high):
         return high
     if category(high) == 2:
-        return "float32" if {a, b} == {"float16", "bfloat16"} else max(a, b, key=_WIDTH.__getitem__)
+        return "float32" if {a, b} == {"float16", "bfloat16"} else max(a, b, key=DTYPE_BITS.__getitem__)
     if {a, b} & (UNSIGNED - {"uint8"}):
         return None
     if "uint8" in (a, b):
         signed = a if b == "uint8" else b
         return "int16" if signed == "int8" else signed
-    return max(a, b, key=_WIDTH.__getitem__)
+    return max(a, b, key=DTYPE_BITS.__getitem__)
 
 
 def _combine_names(higher: str, lower: str) -> str | None:

@@ -42,7 +42,7 @@ def norm(
 @op("linalg.norm", "torch.linalg.norm", formula="y = |x|, of vectors or matrices")
 def linalg_norm(
     context: Context,
-    A: TensorType,  # noqa: N803 - torch's name
+    A: TensorType,
     ord: Value = None,
     dim: Value = None,
     keepdim: Value = False,
@@ -73,7 +73,7 @@ def vector_norm(
 @op("linalg.matrix_norm", "torch.linalg.matrix_norm", formula="y = |x|, of matrices")
 def matrix_norm(
     context: Context,
-    A: TensorType,  # noqa: N803 - torch's name
+    A: TensorType,
     ord: Value = "fro",
     dim: Value = _MATRIX,
     keepdim: Value = False,
