@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shaped.spec.values import TensorType
 
 
-def broadcast(context: Context, operation: str, *tensors: TensorType, operands: str = "") -> Shape:
+def broadcast(context: Context, operation: str, *tensors: TensorType, operands: str = "", symbol: str = ", ") -> Shape:
     """The shape that `tensors` broadcast to.
 
     Sizes are aligned from the last axis; a size 1 and a missing axis stretch. A size that was not followed against a
@@ -27,6 +27,7 @@ def broadcast(context: Context, operation: str, *tensors: TensorType, operands: 
         operation: its name in the message.
         tensors: the operands.
         operands: the operands as the message shows them; their shapes by default.
+        symbol: what stands between the shapes in the message, without `operands`.
 
     Raises:
         ShapeError: two sizes differ, neither is 1.
@@ -37,7 +38,10 @@ def broadcast(context: Context, operation: str, *tensors: TensorType, operands: 
     """
     with uncertain_if_joined(context, *tensors):
         shapes = [tensor.shape for tensor in tensors]
-        shown = operands or ", ".join(map(str, shapes))
+
+        def shown() -> str:
+            return operands or symbol.join(map(str, shapes))
+
         packed = [shape for shape in shapes if shape.pack is not None]
         if not packed:
             return Shape(_broadcast_dims(context, operation, [shape.dims for shape in shapes], shown))
@@ -100,7 +104,7 @@ def is_joined(*tensors: TensorType) -> bool:
 
 
 def _broadcast_dims(
-    context: Context, operation: str, rows: Sequence[tuple[Dim, ...]], shown: str, last: int | None = -1
+    context: Context, operation: str, rows: Sequence[tuple[Dim, ...]], shown: Callable[[], str], last: int | None = -1
 ) -> tuple[Dim, ...]:
     """The broadcast of rows of sizes aligned at their ends; `last` is the axis of the last column, None if unknown."""
     length = max(map(len, rows), default=0)
@@ -114,7 +118,7 @@ def _broadcast_dims(
                 def fault(a: Dim = size, b: Dim = other, axis: int = -offset) -> Fault:
                     where = f" of axis {axis}" if last is not None else ""
                     return ShapeError(
-                        operation, f"sizes {a} and {b}{where} differ", shown, hint=_hint(rows), dims=(a, b)
+                        operation, f"sizes {a} and {b}{where} differ", shown(), hint=_hint(rows), dims=(a, b)
                     )
 
                 size = broadcast_sizes(context, size, other, fault)

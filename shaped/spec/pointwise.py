@@ -49,8 +49,7 @@ def pointwise(
         isinstance(operand, TensorType) or operand is UNKNOWN or is_number(operand) for operand in operands
     ):
         return UNKNOWN
-    shown = symbol.join(str(operand.shape) for operand in tensors)
-    shape = tensors[0].shape if len(tensors) == 1 else broadcast(context, operation, *tensors, operands=shown)
+    shape = tensors[0].shape if len(tensors) == 1 else broadcast(context, operation, *tensors, symbol=symbol)
     return TensorType(shape, dtype(result_type(*operands)), common_device(tensors), is_joined(*tensors))
 
 

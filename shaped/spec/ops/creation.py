@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
@@ -243,8 +244,10 @@ def _range_length(context: Context, start: Value, end: Value, step: Value) -> Di
     first, last, stride = (float(n) if isinstance(n, (int, float)) else None for n in numbers)
     if first is None or last is None or not stride:
         return context.fresh()
-    length = -int(-((last - first) / stride) // 1)
-    return Dim.of(length) if length >= 0 else context.fresh()
+    length = (last - first) / stride
+    if length < 0:
+        raise ShapeError("arange", f"from {first} there is no way to {last} in steps of {stride}")
+    return Dim.of(math.ceil(length)) if math.isfinite(length) else context.fresh()
 
 
 def _declare_spaced(name: str, formula: str) -> None:

@@ -129,6 +129,8 @@ def multinomial(
     if input.shape.rank == 0 or input.shape.least_rank > 2:
         raise ShapeError("multinomial", "the weights have 1 or 2 axes", str(input))
     count = num_samples if isinstance(num_samples, Dim) else context.fresh()
+    if count.constant is not None and count.constant < 1:
+        raise ShapeError("multinomial", f"{count} samples are asked for, at least 1 is needed", str(input))
     categories = input.shape.at(-1)
     if replacement is False and categories is not None:
 

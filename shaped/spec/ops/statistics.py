@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
-from shaped.spec.dims import Dim
-from shaped.spec.dtypes import BOOL, INTEGERS
+from shaped.spec.dims import ONE, Dim
+from shaped.spec.dtypes import BOOL, COMPLEX, INTEGERS, DType
 from shaped.spec.op import op
 from shaped.spec.promotion import as_float, as_real, excluding, requested
 from shaped.spec.reduce import reduced
@@ -125,7 +125,14 @@ def cov(
     fweights: Value = None,
     aweights: Value = None,
 ) -> Value:
-    return _covariance(context, "cov", input)
+    weights = (fweights, aweights)
+    for name, weight in zip(("fweights", "aweights"), weights, strict=True):
+        if isinstance(weight, TensorType) and weight.shape.least_rank > 1:
+            raise ShapeError("cov", f"{name} have 1 axis", f"{input}, {name} {weight}")
+    result = _covariance(context, "cov", input)
+    if any(weight is not None for weight in weights):
+        return result.with_dtype(DType(frozenset(["float16", "bfloat16", "float32", "float64", *COMPLEX])))
+    return result
 
 
 @op("corrcoef", "torch.corrcoef", "Tensor.corrcoef", formula="R[i, j] = C[i, j] / (C[i, i] C[j, j])^(1/2)")
@@ -133,12 +140,15 @@ def corrcoef(context: Context, input: TensorType) -> Value:
     return _covariance(context, "corrcoef", input)
 
 
-def _covariance(context: Context, operation: str, input: TensorType) -> Value:
+def _covariance(context: Context, operation: str, input: TensorType) -> TensorType:
     if input.shape.least_rank > 2:
         raise ShapeError(operation, "the input has at most 2 axes", str(input))
-    rank = input.shape.rank
     dtype = as_float(input.dtype)
-    if rank is None:
+    if input.shape.rank is None:
         return context.unknown_tensor(dtype)
-    shape = Shape.of(input.shape.dims[0], input.shape.dims[0]) if rank == 2 else Shape(())
+    variables = input.shape.dims[0] if input.shape.rank == 2 else ONE
+    if variables.has_unknown:
+        return context.unknown_tensor(dtype)
+    # Of a single variable torch gives its variance, without axes.
+    shape = Shape(()) if variables == ONE else Shape.of(variables, variables)
     return input.with_shape(shape).with_dtype(dtype)

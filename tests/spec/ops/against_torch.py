@@ -1,4 +1,4 @@
-"""Rules held against torch itself: the same arguments for both, concrete and with their sizes forgotten in several ways.
+"""Rules held against torch itself: the same arguments for both, concrete and with sizes forgotten in several ways.
 
 `outcome` says how a rule's answer stands to torch's: EXACT (same shape and dtype), UNKNOWN (nothing that torch gives
 is excluded), WRONG (it excludes what torch gives), FALSE_ALARM (torch accepts what the rule refuses), REFUSED (both

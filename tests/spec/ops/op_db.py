@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 from shaped.spec.op import Op, find_op
-from tests.spec.ops.against_torch import VIEWS, Comparison, Outcome, View, compare, resolve
+from tests.spec.ops.against_torch import Comparison, Outcome, View, compare, resolve
 
 DTYPES = (torch.float32, torch.int64, torch.bool, torch.complex64, torch.float16, torch.uint8)
 
@@ -89,9 +90,9 @@ def entries_with_rules() -> list[Any]:
     return [entry for entry in entries() if calls(entry)]
 
 
-def samples(entry: Any, limit: int | None = None) -> Iterator[Any]:
-    """The sample inputs of an entry, of all its dtypes among DTYPES; `limit` of them a dtype at most."""
-    for dtype in DTYPES:
+def samples(entry: Any, limit: int | None = None, dtypes: Sequence[torch.dtype] = DTYPES) -> Iterator[Any]:
+    """The sample inputs of an entry, of those of its dtypes that are asked for; `limit` of them a dtype at most."""
+    for dtype in dtypes:
         if dtype not in entry.dtypes:
             continue
         try:
@@ -112,27 +113,43 @@ def error_samples(entry: Any) -> Iterator[Any]:
         yield from entry.error_inputs("cpu")
 
 
+def is_about_shapes(message: str) -> bool:
+    """Whether an error of torch is about shapes or dtypes, not about values, devices or options."""
+    return _SHAPES.search(message) is not None and _VALUES.search(message) is None
+
+
+_SHAPES = re.compile(
+    r"siz|shape|dim|dtype|type|axis|axes|rank|broadcast|element|numel|length|same|(\d)-?D\b", re.IGNORECASE
+)
+_VALUES = re.compile(
+    r"memory|probab|sparse|layout|device|autograd|requires_grad|\binf\b|\bnan\b|expects (lambda|sigma)"
+)
+
+
 def title(entry: Any) -> str:
     """The entry's name with its variant."""
     return f"{entry.name}.{entry.variant_test_name}" if entry.variant_test_name else str(entry.name)
 
 
-def score(entry: Any, limit: int | None = None, views: tuple[type[View], ...] = VIEWS) -> Score:
+def score(entry: Any, limit: int | None = None, dtypes: Sequence[torch.dtype] = DTYPES) -> Score:
     """The score of an entry over its samples and error inputs."""
     result = Score(title(entry))
     ways = calls(entry)
-    for sample in samples(entry, limit):
+    for sample in samples(entry, limit, dtypes):
         result.samples += 1
         for way in ways:
-            for comparison in compare(way.operation, way.function, *_arguments(sample, way), views=views):
+            for comparison in compare(way.operation, way.function, *_arguments(sample, way)):
                 # What torch refuses among its samples is refused for want of a kernel: no fault of shape or dtype.
                 if comparison.outcome not in (Outcome.MISSED, Outcome.REFUSED):
                     result.add(comparison)
     for error in error_samples(entry):
-        if not issubclass(error.error_type, (RuntimeError, IndexError, ValueError)):
-            continue
         way = ways[0]
-        for comparison in compare(way.operation, way.function, *_arguments(error.sample_input, way), views=(View,)):
+        args, kwargs = _arguments(error.sample_input, way)
+        if "out" in kwargs:
+            continue
+        for comparison in compare(way.operation, way.function, args, kwargs, views=(View,)):
+            if not is_about_shapes(comparison.torch):
+                continue
             if comparison.outcome is Outcome.MISSED:
                 result.missed.append(comparison)
             if comparison.outcome.is_defect:
@@ -149,6 +166,6 @@ def _arguments(sample: Any, way: Call) -> tuple[tuple[Any, ...], dict[str, Any]]
     if way.operation.torch[0] in WEIGHT_FIRST:
         indices, *more = sample.args
         return (indices, sample.input, *more), dict(sample.kwargs)
-    input = sample.input.clone() if way.in_place and isinstance(sample.input, torch.Tensor) else sample.input
-    args = (input, *sample.args)
+    first = sample.input.clone() if way.in_place and isinstance(sample.input, torch.Tensor) else sample.input
+    args = (first, *sample.args)
     return ((args[1], args[0], *args[2:]) if way.swapped else args), dict(sample.kwargs)
