@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from shaped.spec.context import Context
 
 
+LAST = Dim.of(-1)
+
+
 def call_function(context: Context, name: str, *args: Value, **kwargs: Value) -> Value:
     """The result of `torch.nn.functional.{name}`; UNKNOWN if there is no rule for it."""
     function = find_op(f"torch.nn.functional.{name}")
@@ -149,8 +152,8 @@ class Softmax2d(Module):
 class GLU(Module):
     """One half of the input times the sigmoid of the other."""
 
-    def __init__(self, context: Context, dim: Value = -1) -> None:
-        self.dim = Dim.of(dim) if isinstance(dim, int) else dim
+    def __init__(self, context: Context, dim: Value = LAST) -> None:
+        self.dim = dim
 
     def forward(self, context: Context, input: TensorType) -> Value:
         """(..., 2*n) -> (..., n)."""
