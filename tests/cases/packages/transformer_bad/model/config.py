@@ -1,0 +1,8 @@
+from dataclasses import dataclass
+
+
+@dataclass
+class Config:
+    vocab: int = 100
+    d_model: int = 32
+    d_ff: int = 128

@@ -1,0 +1,3 @@
+IMAGE = 28 * 28
+LATENT = 16
+HIDDEN = 64

@@ -1,0 +1,169 @@
+"""The checker against programs as people write them: a bad one is reported where it says so, a good one is silent.
+
+The programs of `tests/cases`:
+
+- `<kind>/<name>_bad.py` and `_good.py`: a fault and its repair, by the kind of the fault. Each line that is to be
+  reported bears a mark that `tests.expected` reads. A line marked `# cause` may be reported instead.
+- `packages/<name>_bad/` and `_good/`: the same, in several modules.
+- `good/`: code that is right and looks odd.
+- `public/`: public bug reports, reduced. A report of a bad one is right on its `# BUG` or `# CAUSE` line. Those from
+  060 on run without an exception and compute something else than was meant.
+
+torch itself is the witness: each bad program raises, each good one runs.
+"""
+
+from __future__ import annotations
+
+import re
+import runpy
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+from tests.expected import errors_in, expected_in, told
+
+CASES = Path(__file__).parent.parent / "cases"
+PACKAGES = CASES / "packages"
+PUBLIC = CASES / "public"
+
+# Silent faults that the checker does not find yet, with the reason. One that it starts to find has to leave this list.
+NOT_YET_FOUND: dict[str, str] = {
+    "062_masked_nll_mask_row_vs_loss_column_bad": "needs the strict reading of broadcasting",
+    "065_depth_target_without_channel_bad": "needs the strict reading of broadcasting",
+    "066_hidden_matrix_vs_scalar_target_bad": "named dims that meet",
+    "068_complex_bn_mean_extra_axes_bad": "named dims that meet",
+    "069_mha_heads_viewed_into_batch_bad": "needs the order of axes followed through view and reshape",
+    "072_video_frames_reshaped_over_channels_bad": "needs the order of axes followed through view and reshape",
+    "073_spectrogram_channels_folded_over_time_bad": "needs the order of axes followed through view and reshape",
+    "075_attention_query_from_hidden_view_bad": "needs the order of axes followed through view and reshape",
+    "076_time_series_layout_change_by_view_bad": "needs the order of axes followed through view and reshape",
+    "078_actor_logits_view_seq_action_batch_bad": "needs the order of axes followed through view and reshape",
+    "081_h_n_indexed_as_batch_first_bad": "named dims that meet",
+    "084_position_index_instead_of_slice_bad": "needs the strict reading of broadcasting",
+    "086_mixture_weights_normalised_over_batch_bad": "the shapes fit; which axis is meant is in the names only",
+    "088_multi_view_log_softmax_over_batch_bad": "the shapes fit; which axis is meant is in the names only",
+    "089_normalize_default_dim_on_token_features_bad": "the shapes fit; which axis is meant is in the names only",
+    "090_cosine_over_tokens_not_features_bad": "named dims that meet",
+    "092_layer_norm_over_all_trailing_dims_bad": "the shapes fit; which axis is meant is in the names only",
+    "094_kl_sum_without_dim_then_mask_bad": "a reduction or an equation that fits, but is not meant",
+    "095_gather_index_row_instead_of_column_bad": "named dims that meet",
+    "097_mask_batch_axis_meets_head_axis_bad": "named dims that meet",
+    "099_gqa_heads_tiled_bad": "needs the order of axes followed through view and reshape",
+    "101_einsum_output_axes_swapped_bad": "named dims that meet",
+    "102_named_einsum_typo_bad": "a reduction or an equation that fits, but is not meant",
+    "104_length_mask_from_feature_axis_bad": "not visible in shapes",
+    "108_acme_coefficients_times_log_prob_bad": "needs the strict reading of broadcasting",
+}
+
+
+def programs(pattern: str) -> list[Path]:
+    """Single files of our own that match the pattern."""
+    return sorted(path for path in CASES.glob(f"*/{pattern}") if path.parent not in (PUBLIC, PACKAGES))
+
+
+BAD = programs("*_bad.py")
+GOOD = [path for path in programs("*.py") if not path.stem.endswith("_bad")]
+BAD_PACKAGES = sorted(PACKAGES.glob("*_bad"))
+GOOD_PACKAGES = sorted(PACKAGES.glob("*_good"))
+PUBLIC_BAD = [path for path in sorted(PUBLIC.glob("*_bad.py")) if path.stem < "060"]
+PUBLIC_SILENT = [path for path in sorted(PUBLIC.glob("*_bad.py")) if path.stem >= "060"]
+PUBLIC_GOOD = sorted(PUBLIC.glob("*_good.py"))
+
+
+def name_of(path: Path) -> str:
+    return f"{path.parent.name}/{path.stem}"
+
+
+def lines_marked(path: Path, mark: str) -> set[int]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return {number for number, line in enumerate(lines, start=1) if re.search(mark, line)}
+
+
+def assert_reported_as_marked(*paths: Path) -> None:
+    """Each expected diagnostic is given, on its line or on one marked as its cause, and no other."""
+    expected_somewhere = False
+    for path in paths:
+        causes = lines_marked(path, r"#\s*cause\b")
+        found = errors_in(path)
+        unexpected = [d for d in found if d.span.line not in causes]
+        for expected in expected_in(path.read_text(encoding="utf-8")):
+            expected_somewhere = True
+            met = [d for d in unexpected if expected.is_met_by(d)]
+            at_the_cause = [d for d in found if d.span.line in causes]
+            assert met or at_the_cause, f"line {expected.line} is not reported\n{told(found)}"
+            unexpected = [d for d in unexpected if d.span.line != expected.line]
+        assert not unexpected, told(unexpected)
+    assert expected_somewhere, "no line is marked"
+
+
+@pytest.mark.parametrize("path", BAD, ids=name_of)
+def test_a_bad_program_is_reported_on_its_marked_line(path: Path) -> None:
+    assert_reported_as_marked(path)
+
+
+@pytest.mark.parametrize("path", GOOD, ids=name_of)
+def test_a_good_program_is_silent(path: Path) -> None:
+    found = errors_in(path)
+    assert not found, told(found)
+
+
+@pytest.mark.parametrize("folder", BAD_PACKAGES, ids=name_of)
+def test_a_bad_package_is_reported_in_the_module_at_fault(folder: Path) -> None:
+    assert_reported_as_marked(*sorted(folder.rglob("*.py")))
+
+
+@pytest.mark.parametrize("folder", GOOD_PACKAGES, ids=name_of)
+def test_a_good_package_is_silent(folder: Path) -> None:
+    for path in sorted(folder.rglob("*.py")):
+        found = errors_in(path)
+        assert not found, told(found)
+
+
+@pytest.mark.parametrize("path", PUBLIC_BAD, ids=name_of)
+def test_a_public_fault_that_raises_is_reported(path: Path) -> None:
+    found = errors_in(path)
+    assert found, "nothing is reported"
+    assert {d.span.line for d in found} <= lines_marked(path, r"#\s*(BUG|CAUSE)\b"), told(found)
+
+
+@pytest.mark.parametrize("path", PUBLIC_GOOD, ids=name_of)
+def test_a_public_repair_is_silent(path: Path) -> None:
+    found = errors_in(path)
+    assert not found, told(found)
+
+
+def test_the_silent_public_faults_that_are_not_found_are_exactly_the_listed_ones() -> None:
+    missed = {path.stem for path in PUBLIC_SILENT if not errors_in(path)}
+    assert missed == set(NOT_YET_FOUND)
+
+
+@pytest.mark.parametrize("path", PUBLIC_SILENT, ids=name_of)
+def test_a_silent_public_fault_is_reported_nowhere_else(path: Path) -> None:
+    found = errors_in(path)
+    assert {d.span.line for d in found} <= lines_marked(path, r"#\s*(BUG|CAUSE)\b"), told(found)
+
+
+def run(path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns of broadcasting losses, which is what some programs are about
+        runpy.run_path(str(path), run_name="__main__")
+
+
+@pytest.mark.parametrize("path", [*BAD, *PUBLIC_BAD], ids=name_of)
+def test_torch_rejects_a_bad_program(path: Path) -> None:
+    with pytest.raises((RuntimeError, IndexError, ValueError, AssertionError)):
+        run(path)
+
+
+@pytest.mark.parametrize("path", [*GOOD, *PUBLIC_GOOD], ids=name_of)
+def test_torch_runs_a_good_program(path: Path) -> None:
+    run(path)
+
+
+@pytest.mark.parametrize("folder", [*BAD_PACKAGES, *GOOD_PACKAGES], ids=name_of)
+def test_torch_rejects_the_bad_packages_only(folder: Path) -> None:
+    done = subprocess.run([sys.executable, "main.py"], cwd=folder, capture_output=True, text=True, check=False)
+    assert (done.returncode != 0) == folder.name.endswith("_bad"), done.stderr
