@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
 from shaped.spec.dims import Dim, DimLike, maximum, product
-from shaped.spec.shape import Shape
+from shaped.spec.shape import Axis, Shape
 from shaped.spec.values import UNKNOWN, Many, TensorType, Value
 
 if TYPE_CHECKING:
@@ -87,6 +87,22 @@ def unknown_sizes(context: Context, shape: Shape) -> Shape:
     if shape.rank is None:
         return Shape.of(context.fresh_pack())
     return Shape(tuple(context.fresh() for _ in shape.dims))
+
+
+def ends(
+    context: Context, shape: Shape, before: int, after: int
+) -> tuple[tuple[Dim, ...], tuple[Axis, ...], tuple[Dim, ...]]:
+    """The first `before` and the last `after` axes of a shape of at least so many, and those between.
+
+    Axes that a pack hides are fresh sizes.
+    """
+    if shape.rank is not None or (len(shape.head) >= before and len(shape.tail) >= after):
+        tail = shape.tail if shape.rank is None else shape.dims
+        stop = len(shape.axes) - after
+        return shape.head[:before], shape.axes[before:stop], tail[len(tail) - after :]
+    head = (*shape.head[:before], *(context.fresh() for _ in range(before - len(shape.head))))
+    kept = shape.tail[max(len(shape.tail) - after, 0) :]
+    return head, (context.fresh_pack(),), (*(context.fresh() for _ in range(after - len(kept))), *kept)
 
 
 def at_least_zero(context: Context, length: Dim) -> Dim:
