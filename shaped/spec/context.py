@@ -22,6 +22,7 @@ class Context:
         facts: what is known about sizes here.
         certain: False where paths were joined or a condition was not understood: there a SOMETIMES becomes an assumption.
         defaults: the values that callers' ints have when they are not given: code that holds for them is no error.
+        found: faults that do not stop the program: code that runs and means something else (`shape-squeeze`).
         assumptions: what was assumed, in the user's names; the caller attaches lines.
     """
 
@@ -29,6 +30,7 @@ class Context:
     certain: bool = True
     assumptions: list[str] = field(default_factory=list)
     defaults: dict[Symbol, Dim] = field(default_factory=dict)
+    found: list[Fault] = field(default_factory=list)
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
 
     def fresh(self, low: int | None = 0) -> Dim:

@@ -6,7 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, Origin, ShapeError
-from shaped.spec.binding import instantiate
+from shaped.spec.annotation import Named
+from shaped.spec.binding import Bindings, instantiate
 from shaped.spec.dims import Dim, Kind
 from shaped.spec.matching import fits, match
 from shaped.spec.shape import Shape
@@ -293,6 +294,36 @@ def _union(
         texts = " nor ".join(f'"{option.annotation.text}"' for option in tensors)
         raise ShapeError(subject, f"{value} matches neither {texts}", dims=value.shape.dims if value.shape.rank else ())
     return checked(interpreter, possible[0], value, what, operation) if len(possible) == 1 else value
+
+
+def crossed(
+    parameter_forms: dict[str, TypeForm],
+    args: list[StaticValue],
+    parameters: list[ast.arg],
+    bindings: Bindings,
+    operation: str,
+) -> list[Fault]:
+    """Arguments whose named axes stand in another order than the parameter's: right as such, and the likely cause of a
+    fault further on."""
+    found: list[Fault] = []
+    for parameter, value in zip(parameters, args):
+        form = parameter_forms[parameter.arg]
+        if not isinstance(form, forms.TensorForm) or not isinstance(value, TensorType) or value.shape.rank is None:
+            continue
+        named = {axis.name: i for i, axis in enumerate(form.annotation.axes) if isinstance(axis, Named)}
+        for i, dim in enumerate(value.shape.dims):
+            symbol = dim.symbol
+            if symbol is None or symbol.kind is not Kind.NAME or named.get(symbol.name, i) == i:
+                continue
+            if bindings.dims.get(symbol.name) != dim:
+                reason = (
+                    f'{value} is passed for "{form.annotation.text}": '
+                    f"{symbol.name} is axis {i} here and axis {named[symbol.name]} there"
+                )
+                subject = f"argument {parameter.arg} of {operation}"
+                found.append(ShapeError(subject, reason, dims=(dim,), code="shape-axes"))
+                break
+    return found
 
 
 def has_tensors(form: TypeForm) -> bool:

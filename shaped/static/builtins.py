@@ -210,8 +210,9 @@ def _enumerate(interpreter: Interpreter, arguments: Arguments, node: ast.AST) ->
     counted = iteration.items(interpreter, arguments.args[0])
     if counted is not None:
         return tuple(((start + i) if start is not None else UNKNOWN, item) for i, item in enumerate(counted))
-    make, count = iteration.element(interpreter, arguments.args[0])
-    return ManyValue((interpreter.context.fresh(), make()), count or interpreter.context.fresh())
+    many = iteration.content(interpreter, arguments.args[0])
+    assert isinstance(many, ManyValue)
+    return ManyValue((interpreter.context.fresh(), many.element), many.length)
 
 
 def _zip(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
@@ -246,11 +247,10 @@ def _map(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> Stati
         step.args = [item]
         return calls.invoke(interpreter, function, step, node)
 
-    counted = iteration.items(interpreter, source)
-    if counted is not None:
-        return tuple(apply(item) for item in counted)
-    make, count = iteration.element(interpreter, source)
-    return ManyValue(apply(make()), count or interpreter.context.fresh())
+    content = iteration.content(interpreter, source)
+    if isinstance(content, ManyValue):
+        return ManyValue(apply(content.element), content.length)
+    return tuple(apply(item) for item in content)
 
 
 def _as_tuple(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
@@ -259,11 +259,7 @@ def _as_tuple(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> 
     value = arguments.args[0]
     if isinstance(value, (ShapeValue, Opaque)):
         return value
-    counted = iteration.items(interpreter, value)
-    if counted is not None:
-        return counted
-    make, count = iteration.element(interpreter, value)
-    return ManyValue(make(), count or interpreter.context.fresh())
+    return iteration.content(interpreter, value)
 
 
 def _as_list(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, Origin
@@ -314,6 +315,50 @@ def call_function(
     bound = bind(interpreter, function, args, kwargs)
     if bound is None:
         return UNKNOWN
+    key = _key(interpreter, function, bound)
+    if key is not None and key in interpreter.remembered:
+        result, interpreter.context.facts = interpreter.remembered[key]
+        return result
+    epoch = interpreter.journal.epoch
+    result = _call_bound(interpreter, function, bound, args, kwargs, node)
+    if key is not None and interpreter.journal.epoch == epoch:
+        interpreter.remembered[key] = (result, interpreter.context.facts)
+    return result
+
+
+def _key(interpreter: Interpreter, function: FunctionValue, bound: dict[str, StaticValue]) -> Hashable | None:
+    """What the result of a call depends on, None if that cannot be told."""
+    context = interpreter.context
+    key = (id(function.node), id(function.environment), tuple(bound.items()), interpreter.muted > 0, context.certain)
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    # Facts are kept alive with the key, so that their identity stays theirs.
+    return (*key, interpreter.journal.epoch, _Same(context.facts))
+
+
+class _Same:
+    """An object as a key by its identity."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def _call_bound(
+    interpreter: Interpreter,
+    function: FunctionValue,
+    bound: dict[str, StaticValue],
+    args: list[StaticValue],
+    kwargs: dict[str, StaticValue],
+    node: ast.AST,
+) -> StaticValue:
     caller = interpreter.here
     frame = interpreter.new_frame(function.module, function.environment, "", function)
     frame.caller, frame.call = caller, node
@@ -337,6 +382,8 @@ def call_function(
                 faults.append((name, fault))
     for name, fault in faults:
         interpreter.fault(_argument_node(node, parameters, function, name), fault)
+    if not faults:
+        caller.suspicions += [(node, fault) for fault in annotate.crossed(forms, args, parameters, frame.bindings, function.name)]
     annotated = any(annotate.has_tensors(form) for form in forms.values())
     with interpreter.in_frame(frame):
         result = _result(interpreter, function, annotated=annotated, wrong=bool(faults))
@@ -405,17 +452,16 @@ def _result(interpreter: Interpreter, function: FunctionValue, *, annotated: boo
         return annotate.promised(interpreter, form, "return", unbound=Kind.UNKNOWN)
     if not annotated:
         return _run(interpreter, function)
-    # The body was checked by itself for all callers: here it is run for the sizes that the annotation leaves open,
-    # and what is wrong in it for this caller is the caller's.
+    # A body that relies on more than its annotations say (`d == d_model`) was checked with it: what then is wrong
+    # for these arguments is the caller's.
+    interpreter.here.blames_caller = id(node) in interpreter.relying
     if returns_tensors:
         before = interpreter.here.bindings.copy()
         said = annotate.promised(interpreter, form, "return", unbound=Kind.UNKNOWN)
         if annotate.is_known(said):
-            interpreter.here.blames_caller = True
             _run(interpreter, function)
             return said
         interpreter.here.bindings = before
-    interpreter.here.blames_caller = True
     return _run(interpreter, function)
 
 

@@ -44,11 +44,7 @@ def construct(interpreter: Interpreter, kind: str, arguments: Arguments) -> Stat
         return Container(kind, tuple(source.items.values()), tuple(str(key) for key in source.items))
     if kind == "ModuleDict":
         return Container(kind, ManyValue(UNKNOWN, interpreter.context.fresh()))
-    counted = iteration.items(interpreter, source)
-    if counted is not None:
-        return Container(kind, counted)
-    make, count = iteration.element(interpreter, source)
-    return Container(kind, ManyValue(make(), count or interpreter.context.fresh()))
+    return Container(kind, iteration.content(interpreter, source))
 
 
 def _ordered(interpreter: Interpreter, arguments: Arguments) -> StaticValue:

@@ -138,14 +138,7 @@ def _content(interpreter: Interpreter, nodes: list[ast.expr]) -> tuple[StaticVal
     for node in nodes:
         if isinstance(node, ast.Starred):
             value = interpreter.evaluate_present(node.value)
-            counted = iteration.items(interpreter, value)
-            if counted is not None:
-                more: StaticValue = counted
-            elif isinstance(value, ShapeValue):
-                more = value
-            else:
-                make, count = iteration.element(interpreter, value)
-                more = ManyValue(make(), count or interpreter.context.fresh())
+            more: StaticValue = value if isinstance(value, ShapeValue) else iteration.content(interpreter, value)
         else:
             more = (interpreter.evaluate(node),)
         if isinstance(more, ManyValue) or isinstance(total, ManyValue):

@@ -8,7 +8,7 @@ calls under way and what was found. What each construct means stands in `express
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,6 +59,7 @@ class Frame:
     loops: list[Loop] = field(default_factory=list)
     target: str = ""  # what the statement under way assigns to, for the origins of sizes
     blames_caller: bool = False  # faults in this call are the caller's: its body is right by itself
+    suspicions: list[tuple[ast.AST, Fault]] = field(default_factory=list)  # what a fault further on may come from
 
 
 class Interpreter:
@@ -80,6 +81,8 @@ class Interpreter:
         self.forms: dict[int, TypeForm] = {}
         self.classes: dict[str, ClassValue] = {}
         self.aliases: dict[str, TypeForm] = {}
+        self.remembered: dict[Hashable, tuple[StaticValue, Facts]] = {}
+        self.relying: set[int] = set()  # functions that were checked under assumptions about their callers' ints
         self.in_trial = 0
         self._found: dict[tuple[int, str], Diagnostic] = {}
 
@@ -95,6 +98,10 @@ class Interpreter:
         except Fault as fault:
             self.fault(node, fault)
             value = self.context.unknown_tensor()
+        if self.context.found:
+            for fault in self.context.found:
+                self.fault(node, fault)
+            self.context.found.clear()
         if self.counting and isinstance(value, TensorType):
             self._count(node, value)
         return value
@@ -139,7 +146,7 @@ class Interpreter:
 
     def assign_name(self, name: str, value: StaticValue) -> None:
         """Bind a name in the scope under way."""
-        self.journal.set(self.here.environment.names, name, value)
+        self.journal.set(self.here.environment.names, name, value, local=True)
 
     # Paths
 
@@ -202,6 +209,9 @@ class Interpreter:
             sizes = ", ".join(f"{name}={size}" for name, size in fault.sizes.items())
             notes.append(Note(0, f"it fails for {sizes}"))
         self.add(Diagnostic(str(self.path), span_of(node), fault.code, str(fault), "error", tuple(notes), fault.hint))
+        suspicions, self.here.suspicions = self.here.suspicions, []
+        for cause, suspicion in suspicions:
+            self.fault(cause, suspicion)
 
     def note(self, node: ast.AST, message: str, code: str = "reveal") -> None:
         """Report something that is no fault."""
@@ -215,6 +225,13 @@ class Interpreter:
         if key not in self._found:
             self._found[key] = diagnostic
             self.report.diagnostics.append(diagnostic)
+
+    def take_findings(self) -> list[Diagnostic]:
+        """What was found so far, which is then forgotten."""
+        found = list(self._found.values())
+        self._found.clear()
+        self.report.diagnostics = [one for one in self.report.diagnostics if one not in found]
+        return found
 
     def _place(self, node: ast.AST) -> tuple[ast.AST, list[Note]] | None:
         """The node of the checked file to blame, with notes for the calls that lead from there to the fault."""
@@ -237,6 +254,8 @@ class Interpreter:
     def assume(self, node: ast.AST, count: int) -> None:
         """Record the assumptions made since there were `count` of them as relied on at `node`."""
         made = self.context.assumptions[count:]
+        if self.here.function is not None and any("==" in text and "%" not in text for text in made):
+            self.relying.add(id(self.here.function.node))
         del self.context.assumptions[count:]
         place = None if self.muted else self._place(node)
         if place is not None:

@@ -90,6 +90,15 @@ def element(interpreter: Interpreter, value: StaticValue) -> tuple[Callable[[], 
     return make, count
 
 
+def content(interpreter: Interpreter, value: StaticValue) -> tuple[StaticValue, ...] | ManyValue:
+    """The items of a value, or one that stands for all."""
+    counted = items(interpreter, value)
+    if counted is not None:
+        return counted
+    make, count = element(interpreter, value)
+    return ManyValue(make(), interpreter.context.fresh() if count is None else count)
+
+
 def _any_item(interpreter: Interpreter, value: StaticValue) -> StaticValue:
     from shaped.static.join import join
 

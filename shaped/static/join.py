@@ -30,6 +30,13 @@ def join_slots(context: Context, a: StaticValue | Missing, b: StaticValue | Miss
     return join(context, a, b)
 
 
+def forgotten(context: Context, key: object) -> StaticValue:
+    """What a slot holds when nothing is known of it any more: a list's content is then any items."""
+    if key == "content":
+        return ManyValue(UNKNOWN, context.fresh())
+    return False if key == "complete" else UNKNOWN
+
+
 def join(context: Context, a: StaticValue, b: StaticValue) -> StaticValue:
     """What holds for `a` and for `b`: the same value stays, sizes that differ become one unknown size."""
     if a is b or _same(a, b):

@@ -38,10 +38,12 @@ class Journal:
     (1, [2])
     """
 
+    epoch: int = 0  # grows whenever an object that outlives a call is changed
     _before: list[dict[Change, tuple[Slots, object, StaticValue | Missing]]] = field(default_factory=list)
 
-    def set(self, slots: Slots, key: object, value: StaticValue | Missing) -> None:
-        """Set (or with MISSING delete) a slot."""
+    def set(self, slots: Slots, key: object, value: StaticValue | Missing, *, local: bool = False) -> None:
+        """Set (or with MISSING delete) a slot; `local` for the names of a call under way."""
+        self.epoch += not local
         if self._before:
             self._before[-1].setdefault((id(slots), key), (slots, key, slots.get(key, MISSING)))
         if isinstance(value, Missing):

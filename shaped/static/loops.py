@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim, Symbol
-from shaped.spec.values import UNKNOWN, TensorType
+from shaped.spec.values import TensorType
 from shaped.static import assignment, conditions, iteration, statements
-from shaped.static.join import covers, join, join_many
+from shaped.static.join import covers, forgotten, join, join_many
 from shaped.static.journal import Change, Changes, Missing
 from shaped.static.values import ManyValue, StaticValue
 
@@ -187,7 +187,10 @@ def _widen_entry(
             stable = False
             if attempt == 0 and isinstance(old, tuple) and isinstance(value, tuple) and len(value) > len(old):
                 grown[change] = (len(old), len(value) - len(old))
-            new = UNKNOWN if isinstance(value, Missing) or attempt == most else _widen(interpreter, old, value)
+            if isinstance(value, Missing) or attempt == most:
+                new = forgotten(interpreter.context, key)
+            else:
+                new = _widen(interpreter, old, value)
             interpreter.journal.set(slots, key, new)
         if stable:
             break

@@ -10,14 +10,13 @@ from shaped.spec.dims import Dim, product
 from shaped.spec.op import Module, find_op
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static import assignment, calls, iteration, operators
-from shaped.static.join import join, join_many
+from shaped.static.join import join_many
 from shaped.static.values import (
     Container,
     DictValue,
     Instance,
     ListValue,
     ManyValue,
-    Maybe,
     ShapeValue,
     StaticValue,
     ValueMethod,
@@ -61,8 +60,9 @@ def call_method(interpreter: Interpreter, method: ValueMethod, arguments: Argume
         case tuple():
             if name == "numel":
                 dims = [as_dim(item) for item in receiver]
-                return product([dim for dim in dims if dim is not None]) if None not in dims else UNKNOWN
-            return Dim.of(receiver.count(arguments.args[0])) if False else UNKNOWN
+                known = [dim for dim in dims if dim is not None]
+                return product(known) if len(known) == len(dims) else UNKNOWN
+            return UNKNOWN
         case ShapeValue():
             return interpreter.context.fresh() if name == "numel" else UNKNOWN
         case str():
@@ -147,16 +147,14 @@ def _container(
             _set_content(interpreter, container, operators.extended(interpreter, content, (args[0],)))
             return container
         case "extend" if len(args) == 1:
-            counted = iteration.items(interpreter, args[0])
-            make, count = iteration.element(interpreter, args[0])
-            more = counted if counted is not None else ManyValue(make(), count or interpreter.context.fresh())
+            more = iteration.content(interpreter, args[0])
             _set_content(interpreter, container, operators.extended(interpreter, content, more))
             return container
         case "add_module" if len(args) == 2 and container.kind != "ModuleDict":
             _set_content(interpreter, container, operators.extended(interpreter, content, (args[1],)))
             return None
         case "forward":
-            return calls.call(interpreter, node) if False else _call(interpreter, container, arguments, node)
+            return calls.invoke(interpreter, container, arguments, node)
         case "values" | "children":
             return content
         case "items" | "named_children" if isinstance(content, tuple):
@@ -167,10 +165,6 @@ def _container(
         case "insert" | "pop" | "update" | "clear":
             _set_content(interpreter, container, ManyValue(UNKNOWN, interpreter.context.fresh()))
     return UNKNOWN
-
-
-def _call(interpreter: Interpreter, container: Container, arguments: Arguments, node: ast.AST) -> StaticValue:
-    return calls.invoke(interpreter, container, arguments, node)
 
 
 def _set_content(
@@ -186,9 +180,7 @@ def _list(interpreter: Interpreter, value: ListValue, name: str, arguments: Argu
             _set_content(interpreter, value, operators.extended(interpreter, content, (args[0],)))
             return None
         case "extend" if len(args) == 1:
-            counted = iteration.items(interpreter, args[0])
-            make, count = iteration.element(interpreter, args[0])
-            more = counted if counted is not None else ManyValue(make(), count or interpreter.context.fresh())
+            more = iteration.content(interpreter, args[0])
             _set_content(interpreter, value, operators.extended(interpreter, content, more))
             return None
         case "insert" if len(args) == 2:
@@ -281,6 +273,3 @@ def _string(value: str, name: str, arguments: Arguments) -> StaticValue:
     if name in ("startswith", "endswith") and len(arguments.args) == 1 and isinstance(arguments.args[0], str):
         return value.startswith(arguments.args[0]) if name == "startswith" else value.endswith(arguments.args[0])
     return UNKNOWN
-
-
-__all__ = ["Maybe", "call_method", "join"]

@@ -316,11 +316,9 @@ def augmented(interpreter: Interpreter, node: ast.AugAssign, a: StaticValue, b: 
             result = found.apply(interpreter.context, (receiver, lower(interpreter.context, b)), {})
             return lift(result) if isinstance(result, TensorType) else interpreter.context.unknown_tensor()
     if isinstance(receiver, ListValue) and isinstance(node.op, ast.Add):
-        from shaped.static.iteration import element, items
+        from shaped.static.iteration import content
 
-        counted = items(interpreter, b)
-        make, count = element(interpreter, b)
-        added = counted if counted is not None else ManyValue(make(), count or interpreter.context.fresh())
+        added = content(interpreter, b)
         interpreter.journal.set(receiver.__dict__, "content", _join_contents(interpreter, receiver.content, added))
         return receiver
     return binary(interpreter, node.op, a, b)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shaped.static import annotate, assignment, conditions, functions, loops
 from shaped.static.imports import absolute_name
-from shaped.static.join import join, join_slots
+from shaped.static.join import forgotten, join_slots
 from shaped.static.journal import Changes, Missing
 from shaped.static.values import UNKNOWN, External, Imported, StaticValue
 
@@ -131,7 +131,7 @@ def _try(interpreter: Interpreter, node: ast.Try | ast.TryStar) -> bool:
         def handle(handler: ast.ExceptHandler = handler) -> bool:
             # What the body changed may or may not have happened before it raised.
             for slots, key, _ in changes.slots.values():
-                interpreter.journal.set(slots, key, UNKNOWN)
+                interpreter.journal.set(slots, key, forgotten(interpreter.context, key))
             if handler.name:
                 interpreter.assign_name(handler.name, UNKNOWN)
             return interpreter.execute(handler.body)
@@ -255,5 +255,3 @@ _EXECUTE: dict[type[ast.stmt], Callable[..., bool]] = {
 }
 if hasattr(ast, "TypeAlias"):
     _EXECUTE[ast.TypeAlias] = _type_alias
-
-__all__ = ["branch", "execute", "join", "join_paths"]

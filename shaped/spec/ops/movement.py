@@ -173,6 +173,9 @@ def inserted(context: Context, shape: Shape, axis: int, dim: Dim) -> Shape:
 def squeeze(context: Context, input: TensorType, dim: Value = None) -> TensorType:
     """The tensor without its axes of size 1: those named by `dim`, else all. A named size counts as not 1."""
     if dim is None:
+        ambiguous = ambiguous_squeeze(context, input)
+        if ambiguous:
+            context.found.append(_squeeze_fault(input, ambiguous))
         return input.with_shape(_without_ones(context, input.shape, range(-input.shape.least_rank, 0)))
     if input.shape.rank is None:
         return input.with_shape(_squeezed_near_pack(context, input.shape, ints(dim)))
@@ -228,6 +231,19 @@ def ambiguous_squeeze(context: Context, tensor: TensorType) -> tuple[Dim, ...]:
         and not dim.has_unknown
         and any(symbol.kind is Kind.NAME for symbol in dim.symbols())
         and not context.is_never_equal(dim, 1)
+    )
+
+
+def _squeeze_fault(tensor: TensorType, ambiguous: tuple[Dim, ...]) -> ShapeError:
+    names = " and ".join(str(dim) for dim in ambiguous)
+    axis = next(i for i, dim in enumerate(tensor.shape.dims) if dim == 1)
+    return ShapeError(
+        "squeeze",
+        f"without a dim it also drops {names} where {'it is' if len(ambiguous) == 1 else 'they are'} 1",
+        str(tensor),
+        hint=f"squeeze({axis - len(tensor.shape.dims) if axis else axis})?",
+        dims=ambiguous,
+        code="shape-squeeze",
     )
 
 
