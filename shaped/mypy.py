@@ -7,12 +7,14 @@ types: the result of calling a module is what its `forward` declares.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mypy.build import BuildManager
 from mypy.plugin import Plugin
 
 from shaped._mypy.findings import Findings, is_library
@@ -22,13 +24,14 @@ from shaped._mypy.records import Records, checker_digest, sources_digest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mypy.errors import Errors
     from mypy.nodes import MypyFile
     from mypy.options import Options
-    from mypy.plugin import ClassDefContext, FunctionContext, MethodContext, ReportConfigContext
+    from mypy.plugin import ClassDefContext, DynamicClassDefContext, FunctionContext, MethodContext, ReportConfigContext
     from mypy.types import Type
 
-# mypy 1.19 and later ask once for each checked file, when all of it is checked. Before, a file in which mypy checks no
-# call at all (no function has annotations) is only seen while its classes are read.
+# Newer versions of mypy ask once for each file when all of it is checked. In older ones, a file in which mypy checks no
+# call at all (no function has annotations) is only met while its names are resolved.
 _HAS_LAST_HOOK = hasattr(Plugin, "get_additional_indirect_deps")
 
 
@@ -81,6 +84,8 @@ class ShapedPlugin(Plugin):
         """mypy's table of modules, kept up to date by mypy."""
         super().set_modules(modules)
         self._findings.modules = modules
+        if getattr(self.options, "num_workers", 0):  # later the worker hides its objects from the garbage collector
+            self._findings.errors = self._findings.errors or _find_errors(modules)
 
     def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
         """Called for each file that is read: the daemon has just dropped the errors of its last run."""
@@ -89,13 +94,19 @@ class ShapedPlugin(Plugin):
 
     def get_additional_indirect_deps(self, file: MypyFile) -> set[str]:
         """Called for each file when all of it is checked."""
-        self._guard(lambda: self._findings.visit_last(file, self.options.clone_for_module(file.fullname)))
+        self._guard(lambda: self._visit_last(file))
         return set()
 
     def get_customize_class_mro_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
         """Called for each class, while names are resolved."""
         if self._findings.errors is None:
             return self._meet_class
+        if not _HAS_LAST_HOOK:
+            self._visit()
+        return None
+
+    def get_dynamic_class_hook(self, fullname: str) -> Callable[[DynamicClassDefContext], None] | None:
+        """Called for each `x = f()`, while names are resolved."""
         if not _HAS_LAST_HOOK:
             self._visit()
         return None
@@ -129,6 +140,11 @@ class ShapedPlugin(Plugin):
         self._visit()
         return module_call_type(context)
 
+    def _visit_last(self, file: MypyFile) -> None:
+        if self._findings.errors is None:  # not one call was checked
+            self._findings.errors = _find_errors(self._modules)
+        self._findings.visit_last(file, self.options.clone_for_module(file.fullname))
+
     def _visit(self) -> None:
         self._guard(self._findings.visit)
 
@@ -145,6 +161,14 @@ class ShapedPlugin(Plugin):
         print(f"shaped: a fault in the plugin itself (not in your code) at {file}", file=sys.stderr)
         if _wants_traceback(self.options):
             traceback.print_exc()
+
+
+def _find_errors(modules: dict[str, MypyFile] | None) -> Errors | None:
+    """mypy's errors, held by the same object as its modules: for a run in which no hook has lent them."""
+    for holder in gc.get_referrers(modules):
+        if isinstance(holder, BuildManager):
+            return holder.errors
+    return None
 
 
 def _wants_traceback(options: Options) -> bool:
