@@ -7,7 +7,7 @@ import itertools
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,11 +90,9 @@ def entries_with_rules() -> list[Any]:
     return [entry for entry in entries() if calls(entry)]
 
 
-def samples(entry: Any, limit: int | None = None, dtypes: Sequence[torch.dtype] = DTYPES) -> Iterator[Any]:
-    """The sample inputs of an entry, of those of its dtypes that are asked for; `limit` of them a dtype at most."""
-    for dtype in dtypes:
-        if dtype not in entry.dtypes:
-            continue
+def samples(entry: Any, limit: int | None = None, most_dtypes: int = len(DTYPES)) -> Iterator[Any]:
+    """The sample inputs of an entry, of the first of DTYPES that it takes; `limit` of them a dtype at most."""
+    for dtype in [dtype for dtype in DTYPES if dtype in entry.dtypes][:most_dtypes]:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -119,10 +117,10 @@ def is_about_shapes(message: str) -> bool:
 
 
 _SHAPES = re.compile(
-    r"siz|shape|dim|dtype|type|axis|axes|rank|broadcast|element|numel|length|same|(\d)-?D\b", re.IGNORECASE
+    r"siz|shape|dim|dtype|type|axis|axes|rank|broadcast|element|numel|length|same|\d-?D\b", re.IGNORECASE
 )
 _VALUES = re.compile(
-    r"memory|probab|sparse|layout|device|autograd|requires_grad|\binf\b|\bnan\b|expects (lambda|sigma)"
+    r"memory|probab|sparse|layout|device|autograd|requires_grad|\binf\b|\bnan\b|expects (lambda|sigma|std|p) "
 )
 
 
@@ -131,11 +129,11 @@ def title(entry: Any) -> str:
     return f"{entry.name}.{entry.variant_test_name}" if entry.variant_test_name else str(entry.name)
 
 
-def score(entry: Any, limit: int | None = None, dtypes: Sequence[torch.dtype] = DTYPES) -> Score:
+def score(entry: Any, limit: int | None = None, most_dtypes: int = len(DTYPES)) -> Score:
     """The score of an entry over its samples and error inputs."""
     result = Score(title(entry))
     ways = calls(entry)
-    for sample in samples(entry, limit, dtypes):
+    for sample in samples(entry, limit, most_dtypes):
         result.samples += 1
         for way in ways:
             for comparison in compare(way.operation, way.function, *_arguments(sample, way)):
