@@ -17,6 +17,7 @@ FAMILIES = (
     "contraction",
     "einsum",
     "linear_algebra",
+    "linear_systems",
     "fft",
     "einops",
     "elementwise",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import DtypeError, ShapeError
 from shaped.spec.dims import Dim
-from shaped.spec.dtypes import COMPLEX, FLOAT, DType
+from shaped.spec.dtypes import COMPLEX, FLOAT32, DType
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import axes, ints, unknown_sizes
 from shaped.spec.promotion import as_complex, as_float, as_real, requested
@@ -182,7 +182,7 @@ def fftshift(context: Context, input: TensorType, dim: Value = None) -> TensorTy
 
 def _frequencies(context: Context, n: Value, dtype: Value, *, half: bool) -> TensorType:
     size = n if isinstance(n, Dim) else context.fresh()
-    return TensorType(Shape((size // 2 + 1 if half else size,)), requested(dtype, FLOAT))
+    return TensorType(Shape((size // 2 + 1 if half else size,)), requested(dtype, FLOAT32))
 
 
 @op("fft.fftfreq", "torch.fft.fftfreq", formula="the frequencies of a transform of length n")
