@@ -57,7 +57,7 @@ class Checker:
         interpreter = Interpreter(path, imports, show_traceback=self.show_traceback)
         _run(interpreter, module)
         report = interpreter.finish()
-        report.diagnostics = suppress.split(source, report.diagnostics).kept
+        report.diagnostics, report.silenced = suppress.split(source, report.diagnostics)
         return report
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -78,12 +79,38 @@ def python_files(folder: Path) -> Iterator[Path]:
 
 
 def check_source(checker: Checker, path: Path, source: str) -> Checked:
-    """Check one file; a fault in the checker itself becomes one note that names the file."""
+    """Check one file; a fault in the checker itself becomes one note that names the file.
+
+    Args:
+        checker: what checks it.
+        path: the file, as the findings are to name it.
+        source: its text.
+    """
     try:
-        return Checked(checker.check(path, source), source)
+        report = checker.check(path, source)
     except Exception as fault:  # whatever it is, the host goes on
         report = Report(str(path), [fault_note(str(path), fault)])
         return Checked(report, source, traceback.format_exc())
+    own = {str(path), str(path.absolute())}
+
+    def shown(name: str) -> str:
+        return str(path) if name in own else _from_here(name)
+
+    def with_paths(diagnostic: Diagnostic) -> Diagnostic:
+        notes = tuple(replace(note, path=shown(note.path)) if note.path else note for note in diagnostic.notes)
+        return replace(diagnostic, path=shown(diagnostic.path), notes=notes)
+
+    report.path = str(path)
+    report.diagnostics = list(map(with_paths, report.diagnostics))
+    report.silenced = list(map(with_paths, report.silenced))
+    report.assumptions = [replace(assumption, path=shown(assumption.path)) for assumption in report.assumptions]
+    return Checked(report, source)
+
+
+def _from_here(name: str) -> str:
+    """A path below the working folder as seen from there, another as it is."""
+    path, here = Path(name), Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else name
 
 
 def fault_note(path: str, fault: Exception) -> Diagnostic:
