@@ -267,7 +267,7 @@ def multilabel_soft_margin_loss(
     tensor = optional_tensor(context, weight)
     if tensor is not None:
         shape = broadcast(context, operation, input.with_shape(shape), tensor, operands=f"{operands}, weight {tensor}")
-    if shape.rank == 0:
+    if input.shape.rank == 0:
         raise ShapeError(operation, "a scalar has no class axis", operands)
     rank = input.shape.rank
     # The class axis is the last of the input, which may not be the last of the result.

@@ -117,7 +117,9 @@ def _bilinear(
                 return ShapeError("bilinear", reason, operands, dims=(found, expected))
 
             require_equal(context, (input1, input2), found, expected, fault)
-    if first.rank is None or second.rank is None or not first.rank or not second.rank:
+    if 0 in (first.rank, second.rank):
+        raise ShapeError("bilinear", "a scalar has no last axis", operands)
+    if first.rank is None or second.rank is None:
         known = first if first.rank else second
         shape = known.replace(-1, out) if known.rank else Shape.of(context.fresh_pack(), out)
         return TensorType(shape, kind)

@@ -9,6 +9,7 @@ from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.dtypes import DType
 from shaped.spec.op import op
+from shaped.spec.ops.arguments import require_expands
 from shaped.spec.ops.options import flag, optional_tensor, require_equal
 from shaped.spec.promotion import as_float, as_real, result_type
 from shaped.spec.shape import Shape
@@ -209,7 +210,20 @@ def soft_margin_loss(
     reduce: Value = None,
     reduction: Value = "mean",
 ) -> TensorType:
-    """The logistic loss for targets 1 and -1."""
+    """The logistic loss for targets 1 and -1.
+
+    Raises:
+        ShapeError: the target does not broadcast to the input.
+    """
+    operands = named_pair(input, target)
+    if input.shape.rank is not None and target.shape.least_rank > input.shape.rank:
+        raise ShapeError("soft_margin_loss", "the target has more axes than the input", operands)
+    require_expands(
+        context,
+        target.shape,
+        input.shape,
+        lambda a, b: ShapeError("soft_margin_loss", f"sizes {b} and {a} differ", operands, dims=(b, a)),
+    )
     return _elementwise(context, "soft_margin_loss", input, target, reduction, size_average, reduce)
 
 

@@ -12,6 +12,7 @@ from shaped.spec.ops.arguments import listed
 from shaped.spec.ops.losses import require_same_shape
 from shaped.spec.ops.options import flag, is_less, option_size, option_sizes
 from shaped.spec.ops.spatial import Spatial, split_spatial
+from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
 
 if TYPE_CHECKING:
@@ -72,7 +73,9 @@ def _pool(
     sizes = []
     for size, k, s, p, d in zip(parts.sizes, kernel, strides, pads, dilations, strict=True):
         pooled = _pooled_size(context, size, k, s, p, d, flag(ceil_mode))
-        too_small = is_less(context, size + 2 * p, d * (k - 1) + 1) if flag(ceil_mode) is False else False
+        too_small = flag(ceil_mode) is False and is_less(context, size + 2 * p, d * (k - 1) + 1)
+        # Means over volumes ask for inputs as large as the window without their padding.
+        too_small = too_small or (operation in ("avg_pool3d", "lp_pool3d") and is_less(context, size, k))
         if too_small or is_less(context, pooled, 1):
             window = d * (k - 1) + 1
             raise ShapeError(
@@ -247,20 +250,29 @@ def _adaptive(context: Context, operation: str, count: int, input: TensorType, o
     Raises:
         ShapeError: too many or too few axes, or a negative size.
     """
-    parts = split_spatial(context, operation, input, count)
     given = listed(output_size)
-    if given is None or len(given) == 1:
-        given = (output_size if given is None else given[0],) * count
-    if len(given) != count:
-        raise ShapeError(operation, f"output_size has {len(given)} values, {count} expected", str(input))
-    sizes = tuple(
-        size if wanted is None else option_size(context, wanted)
-        for size, wanted in zip(parts.sizes, given, strict=True)
-    )
-    for size in sizes:
-        if is_less(context, size, 0):
-            raise ShapeError(operation, f"output_size is {size}", str(input), dims=(size,))
+    wanted = (output_size,) * count if given is None else given * count if len(given) == 1 else given
+    if len(wanted) != count:
+        raise ShapeError(operation, f"output_size has {len(wanted)} values, {count} expected", str(input))
+    numbers = [None if each is None else option_size(context, each) for each in wanted]
+    for number in numbers:
+        if number is not None and is_less(context, number, 0):
+            raise ShapeError(operation, f"output_size is {number}", str(input), dims=(number,))
+    if operation in _MEANS and all(number is not None and not context.is_never_equal(number, 1) for number in numbers):
+        # To size 1 these are means over the last axes, of an input of any rank.
+        shape, least = input.shape, count + (given is not None)
+        if shape.rank is not None and not count + 1 <= shape.rank <= count + 2 and shape.rank >= least:
+            return input.with_shape(
+                Shape((*shape.axes[:-count], *(number for number in numbers if number is not None)))
+            )
+        if shape.rank is None and len(shape.tail) <= count:
+            return input.with_shape(Shape.of(context.fresh_pack(), *(n for n in numbers if n is not None)))
+    parts = split_spatial(context, operation, input, count)
+    sizes = tuple(size if number is None else number for size, number in zip(parts.sizes, numbers, strict=True))
     return _pooled(context, input, parts, sizes)
+
+
+_MEANS = ("adaptive_avg_pool2d", "adaptive_avg_pool3d")
 
 
 @op(

@@ -94,7 +94,7 @@ def interpolate(
         factors = given or (scale_factor,) * count
         sizes = tuple(scaled_size(context, old, each) for old, each in zip(parts.sizes, factors, strict=True))
     for new in sizes:
-        if is_less(context, new, 1):
+        if mode != "area" and is_less(context, new, 1):
             raise ShapeError(operation, f"an output size is {new}", str(input), dims=(new,))
     channels = context.fresh() if parts.channels is None else parts.channels
     return input.with_shape(parts.shape(channels, sizes))
