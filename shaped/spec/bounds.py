@@ -6,6 +6,10 @@ from collections.abc import Mapping
 
 from shaped.spec.dims import Atom, Dim, FloorDiv, Min, Monomial, Symbol
 
+MOST_STEPS = 40  # of one proof
+LONGEST = 20  # terms of a size for which a proof is sought
+DEEPEST = 4  # eliminations and known facts, one after the other
+
 Powers = frozenset[tuple[Atom, int]]
 
 
@@ -85,13 +89,8 @@ def _raised(powers: Powers, atom: Atom) -> Powers:
     return powers | {(atom, 1)}
 
 
-def is_nonnegative(dim: Dim, known: tuple[Dim, ...] = (), effort: int = 4) -> bool:
-    """Whether `dim` is proved to be at least 0 where each of `known` is; False if no proof is found.
-
-    Args:
-        dim: the size.
-        known: sizes that are at least 0.
-        effort: how many steps a proof may have: the elimination of a floor or a min, the use of something known.
+def is_nonnegative(dim: Dim, known: tuple[Dim, ...] = ()) -> bool:
+    """Whether `dim` is proved to be at least 0 where each of `known` is; False if no short proof is found.
 
     >>> t, k = Dim.name("t"), Dim.name("k")
     >>> is_nonnegative(t - k * (t // k)), is_nonnegative(t - 3), is_nonnegative(t - 3, known=(t - 5,))
@@ -100,30 +99,74 @@ def is_nonnegative(dim: Dim, known: tuple[Dim, ...] = (), effort: int = 4) -> bo
     low = lower_bound(dim)
     if low is not None and low >= 0:
         return True
-    if dim.constant is not None or effort == 0 or (not known and not _may_be_nonnegative(dim)):
+    if dim.constant is not None or len(dim.terms) > LONGEST or (not known and not _may_be_nonnegative(dim)):
         return False
+    return _Proof().of_nonnegative(dim, known, DEEPEST)
+
+
+class _Proof:
+    """The search for one proof, in a bounded number of steps."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+    def of_nonnegative(self, dim: Dim, known: tuple[Dim, ...], depth: int) -> bool:
+        """Whether it is at least 0, by the elimination of floors and mins and by what is known."""
+        self.steps += 1
+        low = lower_bound(dim)
+        if low is not None and low >= 0:
+            return True
+        if dim.constant is not None or depth == 0 or self.steps > MOST_STEPS:
+            return False
+        if not known and not _may_be_nonnegative(dim):
+            return False
+        if any((low := lower_bound(dim - fact)) is not None and low >= 0 for fact in known):
+            return True
+        shared, rest = _without_shared(dim)
+        if shared:
+            return self.of_nonnegative(rest, known, depth - 1)
+        atoms = list(dict.fromkeys(dim.atoms()))
+        for atom in atoms:
+            if isinstance(atom, Min):
+                return self._for_choices(dim, atom, known, depth - 1)
+        for atom in atoms:
+            if isinstance(atom, FloorDiv):
+                weaker = _without_floor(dim, atom)
+                if weaker is not None and self.of_nonnegative(weaker, known, depth - 1):
+                    return True
+        for i, fact in enumerate(known):
+            if not dim.symbols().isdisjoint(fact.symbols()):
+                others = known[:i] + known[i + 1 :]
+                for times in _useful_multiples(dim, fact):
+                    if self.of_nonnegative(dim - times * fact, others, depth - 1):
+                        return True
+        return False
+
+    def _for_choices(self, dim: Dim, atom: Min, known: tuple[Dim, ...], depth: int) -> bool:
+        split = split_by(dim, atom)
+
+        def chosen(choice: Dim) -> Dim:
+            return dim.replace_atoms(lambda other: choice if other == atom else None)
+
+        # Where the minimum counts negatively, the size is at least what it is with any one choice.
+        counts_negatively = split is not None and (low := lower_bound(-split[0])) is not None and low >= 0
+        if counts_negatively and any(self.of_nonnegative(chosen(choice), known, depth) for choice in atom.choices):
+            return True
+        return all(
+            self.of_nonnegative(chosen(choice), (*known, *(o - choice for o in atom.choices if o != choice)), depth)
+            for choice in atom.choices
+        )
+
+
+def _without_shared(dim: Dim) -> tuple[bool, Dim]:
+    """Whether all terms share factors that are at least 0, and `dim` without them."""
     from shaped.spec.normal_form import common_monomial, divide_monomial
 
     shared = common_monomial(dim)
-    if shared and all((least := least_value(atom)) is not None and least >= 0 for atom, _ in shared):
-        quotients = ((divide_monomial(monomial, shared), coefficient) for monomial, coefficient in dim.terms)
-        return is_nonnegative(Dim({m: c for m, c in quotients if m is not None}), known, effort - 1)
-    atoms = list(dict.fromkeys(dim.atoms()))
-    for atom in atoms:
-        if isinstance(atom, Min):
-            return _is_nonnegative_for_choices(dim, atom, known, effort - 1)
-    for atom in atoms:
-        if isinstance(atom, FloorDiv):
-            weaker = _without_floor(dim, atom)
-            if weaker is not None and is_nonnegative(weaker, known, effort - 1):
-                return True
-    for i, fact in enumerate(known):
-        if not dim.symbols().isdisjoint(fact.symbols()):
-            others = known[:i] + known[i + 1 :]
-            for times in _useful_multiples(dim, fact):
-                if is_nonnegative(dim - times * fact, others, effort - 1):
-                    return True
-    return False
+    if not shared or any((low := least_value(atom)) is None or low < 0 for atom, _ in shared):
+        return False, dim
+    quotients = ((divide_monomial(monomial, shared), coefficient) for monomial, coefficient in dim.terms)
+    return True, Dim({m: c for m, c in quotients if m is not None})
 
 
 def _may_be_nonnegative(dim: Dim) -> bool:
@@ -174,19 +217,3 @@ def _without_floor(dim: Dim, atom: FloorDiv) -> Dim | None:
     else:
         return None
     return denominator * (rest + 1) + factor * bound - 1
-
-
-def _is_nonnegative_for_choices(dim: Dim, atom: Min, known: tuple[Dim, ...], effort: int) -> bool:
-    split = split_by(dim, atom)
-
-    def chosen(choice: Dim) -> Dim:
-        return dim.replace_atoms(lambda other: choice if other == atom else None)
-
-    # Where the minimum counts negatively, the size is at least what it is with any one choice.
-    counts_negatively = split is not None and (low := lower_bound(-split[0])) is not None and low >= 0
-    if counts_negatively and any(is_nonnegative(chosen(choice), known, effort) for choice in atom.choices):
-        return True
-    return all(
-        is_nonnegative(chosen(choice), (*known, *(o - choice for o in atom.choices if o != choice)), effort)
-        for choice in atom.choices
-    )

@@ -32,13 +32,15 @@ class Kind(enum.Enum):
 class Symbol:
     """A named size. Two symbols are the same size when all their fields are equal.
 
-    `scope` tells equal names apart (`b` of two functions); `low` is the least value, None if it may be negative.
+    `scope` tells equal names apart (`b` of two functions); `low` is the least value, None if it may be negative;
+    `hides` are the names that an unknown size depends on when it stands for a size too large to follow.
     """
 
     name: str
     kind: Kind = Kind.NAME
     scope: str = ""
     low: int | None = 1
+    hides: frozenset[Symbol] = frozenset()
 
     def __str__(self) -> str:
         return "_" if self.kind is Kind.UNKNOWN else self.name
@@ -106,6 +108,12 @@ Monomial = tuple[tuple[Atom, int], ...]  # atoms with their powers, sorted; () i
 DimLike = Union["Dim", int]
 
 ONE_MONOMIAL: Monomial = ()
+
+# Larger sizes are not followed, so that every program is checked in bounded time.
+MOST_TERMS = 64
+MOST_DEGREE = 32
+MOST_BITS = 1024  # of a number
+_LARGE = 2**MOST_BITS
 
 
 class Dim:
@@ -176,6 +184,11 @@ class Dim:
         return 0 if monomial else coefficient
 
     @property
+    def degree(self) -> int:
+        """The greatest number of factors in a term."""
+        return sum(power for _, power in self.terms[0][0]) if self.terms else 0
+
+    @property
     def single_atom(self) -> Atom | None:
         """The atom that this size is, None if it is more than one atom."""
         if len(self.terms) == 1:
@@ -204,6 +217,7 @@ class Dim:
                 match atom:
                     case Symbol():
                         found.add(atom)
+                        found |= atom.hides
                     case FloorDiv(numerator, denominator):
                         found |= numerator.symbols() | denominator.symbols()
                     case Min(choices):
@@ -269,12 +283,19 @@ class Dim:
         >>> print(((Dim.atom(h) - 1) // 2).substitute({h: 9}))
         4
         """
-
         if self.symbols().isdisjoint(values):
             return self
 
         def replace(atom: Atom) -> Dim | None:
-            return Dim.of(values[atom]) if isinstance(atom, Symbol) and atom in values else None
+            if not isinstance(atom, Symbol):
+                return None
+            if atom in values:
+                return Dim.of(values[atom])
+            if atom.hides.isdisjoint(values):
+                return None
+            from shaped.spec.opaque import after_substitution
+
+            return after_substitution(atom, values)
 
         return self.rewrite(replace)
 
@@ -307,7 +328,7 @@ class Dim:
         total = dict(self.terms)
         for monomial, coefficient in other.terms:
             total[monomial] = total.get(monomial, 0) + coefficient
-        return Dim(total)
+        return Dim(total) if len(total) <= MOST_TERMS else _bounded(Dim(total))
 
     def __mul__(self, other: DimLike) -> Dim:
         other = Dim.of(other)
@@ -315,12 +336,16 @@ class Dim:
             return self
         if self.terms == _UNIT_TERMS:
             return other
+        if not self.terms or not other.terms:
+            return ZERO
         total: dict[Monomial, int] = {}
         for left, a in self.terms:
             for right, c in other.terms:
                 monomial = multiply(left, right)
                 total[monomial] = total.get(monomial, 0) + a * c
-        return Dim(total)
+        product = Dim(total)
+        small = len(total) <= MOST_TERMS and product.degree <= MOST_DEGREE and max(map(abs, total.values())) < _LARGE
+        return product if small else _bounded(product)
 
     def __neg__(self) -> Dim:
         return Dim({monomial: -coefficient for monomial, coefficient in self.terms})
@@ -338,10 +363,16 @@ class Dim:
         return Dim.of(other) - self
 
     def __pow__(self, power: int) -> Dim:
-        result = ONE
-        for _ in range(power):
-            result = result * self
-        return result
+        if power < 0:
+            raise ValueError(f"{self}**{power} is no size")
+        constant = self.constant
+        if constant is not None and (abs(constant) < 2 or power * constant.bit_length() <= MOST_BITS):
+            return Dim.of(constant**power)
+        if power > MOST_DEGREE:
+            from shaped.spec.opaque import opaque
+
+            return opaque(f"({self.sort_key})^{power}", self.symbols())
+        return math.prod([self] * power, start=ONE)
 
     def __floordiv__(self, other: DimLike) -> Dim:
         # The normal forms build on Dim, so they can be imported only when a Dim is used.
@@ -433,6 +464,12 @@ def multiply(left: Monomial, right: Monomial) -> Monomial:
     if len(powers) == 1:
         return tuple(powers.items())
     return tuple(sorted(powers.items(), key=lambda factor: factor[0].sort_key))
+
+
+def _bounded(dim: Dim) -> Dim:
+    from shaped.spec.opaque import bounded
+
+    return bounded(dim)
 
 
 def _order(term: tuple[Monomial, int]) -> tuple[int, tuple[tuple[tuple[int, str], int], ...]]:

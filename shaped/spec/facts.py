@@ -171,8 +171,8 @@ class Facts:
     def with_exact(self, numerator: DimLike, denominator: DimLike) -> Facts:
         """The facts after numerator % denominator == 0 was seen to hold."""
         numerator, denominator = Dim.of(numerator), Dim.of(denominator)
-        if not denominator.terms:
-            return self
+        if not self.reading.read(denominator).terms:
+            return self.impossible
         read = self.reading.read(numerator % denominator)
         if not read.terms:
             return self

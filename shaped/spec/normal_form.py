@@ -6,9 +6,11 @@ Every step is an identity of integers that holds wherever the denominator is not
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from shaped.spec.bounds import is_positive, lower_bound
 from shaped.spec.dims import ONE_MONOMIAL, ZERO, Dim, FloorDiv, Min, Monomial
+from shaped.spec.opaque import bounded
 
 
 def floor_divide(numerator: Dim, denominator: Dim) -> Dim:
@@ -27,6 +29,11 @@ def floor_divide(numerator: Dim, denominator: Dim) -> Dim:
         numerator, denominator = -numerator, -denominator
     if denominator == 1 or not numerator.terms:
         return numerator
+    return _floor_divide(numerator, denominator)
+
+
+@lru_cache(maxsize=4096)
+def _floor_divide(numerator: Dim, denominator: Dim) -> Dim:
     over = numerator.constant, denominator.constant
     if over[0] is not None and over[1] is not None:
         return Dim.of(over[0] // over[1])
@@ -43,7 +50,7 @@ def floor_divide(numerator: Dim, denominator: Dim) -> Dim:
     joined = _with_inner_floor_joined(numerator, denominator) if positive else None
     if joined is not None:
         return floor_divide(*joined)
-    return Dim.atom(FloorDiv(numerator, denominator))
+    return bounded(Dim.atom(FloorDiv(numerator, denominator)))
 
 
 def divide(numerator: Dim, denominator: Dim) -> tuple[Dim, Dim]:
@@ -187,7 +194,8 @@ def least_of(dims: list[Dim]) -> Dim:
     factor = math.gcd(*(coefficient for choice in choices for _, coefficient in choice.terms))
     choices = [Dim({m: c // factor for m, c in choice.terms}) for choice in choices]
     ordered = sorted(set(choices), key=lambda dim: (dim.constant is not None, dim.sort_key))
-    return factor * Dim.atom(Min(tuple(ordered))) + shift if len(ordered) > 1 else factor * ordered[0] + shift
+    least = bounded(Dim.atom(Min(tuple(ordered)))) if len(ordered) > 1 else ordered[0]
+    return factor * least + shift
 
 
 def _is_evidently_at_least(a: Dim, b: Dim) -> bool:

@@ -13,9 +13,10 @@ from functools import partial
 from shaped.spec.bounds import is_nonnegative, is_positive, least_value, lower_bound, split_by
 from shaped.spec.dims import ZERO, Atom, Dim, FloorDiv, Kind, Min, Monomial, Symbol, minimum
 from shaped.spec.normal_form import divide_monomial
-from shaped.spec.solve import is_refuted_by_divisor, primitive
+from shaped.spec.solve import is_refuted_by_divisor, primitive, without_nonzero_factors
 
 MOST_STEPS = 20  # applications of one rule to one size
+MOST_CHOICES = 6  # of a minimum that is decided by bounds
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Reading:
         for numerator, denominator in sorted(exact, key=lambda pair: (pair[0].sort_key, pair[1].sort_key)):
             self._learn_exact(numerator, denominator)
         read = dict.fromkeys((*map(self.read, sorted(least, key=lambda dim: dim.sort_key)), *self.known))
-        self.known = tuple(dim for dim in read if dim.constant is None)
+        self.known = tuple(without_nonzero_factors(dim)[1] for dim in read if dim.constant is None)
         self.different = frozenset(primitive(self.read(dim)) for dim in different)
         self.is_impossible = ZERO in self.different or any((dim.constant or 0) < 0 for dim in read)
         self._cache.clear()
@@ -131,7 +132,7 @@ class Reading:
                         return None
                 if is_nonnegative(denominator * (quotient + 1) - 1 - numerator, self.known):
                     return Dim.of(quotient)
-            case Min(choices):
+            case Min(choices) if len(choices) <= MOST_CHOICES:
                 kept = list(choices)
                 for choice in choices:
                     if any(is_nonnegative(choice - other, self.known) for other in kept if other != choice):

@@ -66,7 +66,7 @@ def _learn(learned: list[Claim]) -> Facts:
 
 def _worlds(learned: list[Claim], top: int = 5) -> list[Values]:
     """The small values for which all claims hold."""
-    worlds = []
+    worlds: list[Values] = []
     for values in small_values(EVERY, top):
         try:
             if all(claim.holds(values) for claim in learned):
