@@ -46,6 +46,7 @@ DTYPE_BITS = {
     "complex128": 128,
 }
 _FLOAT8 = frozenset(name for name in FLOATS if name.startswith("float8"))
+_WIDE_UNSIGNED = UNSIGNED - {"uint8"}
 _REAL_OF_COMPLEX = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
 _COMPLEX_OF_REAL = {
     "float16": "complex32",
@@ -71,8 +72,9 @@ def promote_names(a: str, b: str) -> str | None:
         return a
     low, high = sorted((a, b), key=category)
     if low in _FLOAT8 or high in _FLOAT8:
-        # A float8 dtype mixes with integers and bool only.
-        return high if category(low) < 2 and high in _FLOAT8 else None
+        return None
+    if {a, b} & _WIDE_UNSIGNED:
+        return high if category(high) == 2 else None
     if category(high) == 3:
         if category(low) < 2:
             return high
@@ -83,8 +85,6 @@ def promote_names(a: str, b: str) -> str | None:
         return high
     if category(high) == 2:
         return "float32" if {a, b} == {"float16", "bfloat16"} else max(a, b, key=DTYPE_BITS.__getitem__)
-    if {a, b} & (UNSIGNED - {"uint8"}):
-        return None
     if "uint8" in (a, b):
         signed = a if b == "uint8" else b
         return "int16" if signed == "int8" else signed
