@@ -143,11 +143,11 @@ class _Match:
         middle: tuple[Axis, ...] = shape.axes[front : len(shape.axes) - back]
         if any(hidden):
             self.is_exact = False
-            if pack is None:
-                middle = tuple(self._hidden(axis) for axis in (*hidden[0], *hidden[1]))
-            elif len(middle) == 1:
-                before, after = (tuple(self._hidden(axis) for axis in axes) for axes in hidden)
-                middle = (*before, *self._hidden_pack(pack), *after)
+            before, after = (tuple(self._hidden(axis) for axis in axes) for axes in hidden)
+            between = () if pack is None else self._hidden_pack(pack)
+            # Axes of the tensor beside its pack may be those that seem hidden: then its own shape says more.
+            if pack is None or len(middle) == 1:
+                middle = (*before, *between, *after)
         elif pack is None:
             self.is_exact = False
             middle = ()
@@ -186,9 +186,10 @@ class _Match:
             case Named(name=name, by_leaf=False, broadcastable=broadcastable):
                 bound = self.bindings.dims.get(name)
                 if bound is None:
-                    # A size that may be 1 says nothing about a name that may be broadcast from it.
                     if not broadcastable or actual.constant not in (None, 1):
                         self.bindings.dims[name] = actual
+                    elif actual.constant is None:
+                        self.bindings.dims[name] = self.context.fresh()  # the actual size, or any if that is 1
                     return actual
                 size = self._require(actual, bound, number, name, broadcastable)
                 if bound.has_unknown and not broadcastable:
@@ -246,17 +247,29 @@ class _Match:
         match axis:
             case Fixed(size=constant, broadcastable=False):
                 return Dim.of(constant)
-            case Named(name=name, broadcastable=False, by_leaf=False):
-                return self.bindings.dims.setdefault(name, self.context.fresh())
+            case Named(name=name, by_leaf=False, broadcastable=broadcastable):
+                bound = self.bindings.dims.setdefault(name, self.context.fresh())
+                return self.context.fresh() if broadcastable else bound
             case Computed(broadcastable=False):
                 size = computed_size(axis, self.bindings, self.context, self.evaluate)
                 return self.context.fresh() if size is None else size
         return self.context.fresh()
 
     def _hidden_pack(self, pack: NamedPack | AnonymousPack) -> tuple[Axis, ...]:
-        if isinstance(pack, NamedPack) and not pack.by_leaf and not self._may_grow(pack):
-            return self.bindings.packs.setdefault(pack.name, (self.context.fresh_pack(),))
-        return (self.context.fresh_pack(),)
+        """The axes of a pack that the tensor's pack hides."""
+        unknown = (self.context.fresh_pack(),)
+        if isinstance(pack, AnonymousPack) or pack.by_leaf:
+            return unknown
+        if not self._may_grow(pack):
+            return self.bindings.packs.setdefault(pack.name, unknown)
+        if pack.name not in self.bindings.packs:
+            self.bindings.broadcastable.add(pack.name)
+            self.bindings.packs[pack.name] = unknown
+        elif pack.name in self.bindings.broadcastable:
+            self.bindings.packs[pack.name] = unknown
+            if not pack.broadcastable:
+                self.bindings.broadcastable.discard(pack.name)
+        return unknown
 
     def _may_grow(self, pack: NamedPack) -> bool:
         return pack.broadcastable or pack.name in self.bindings.broadcastable
@@ -274,7 +287,7 @@ class _Match:
             return actual
         if self._may_grow(pack):
             self.is_exact = False
-            self._broadcast_pack(pack, actual, bound)
+            self._broadcast_pack(pack, Shape(actual), Shape(bound))
             return actual
         if actual == bound:
             return actual
@@ -318,14 +331,36 @@ class _Match:
             self.is_exact = False
         return self.context.require_equal(actual, bound, fault)
 
-    def _broadcast_pack(self, pack: NamedPack, actual: tuple[Axis, ...], bound: tuple[Axis, ...]) -> None:
-        """Refuse axes that cannot be broadcast with the bound ones, counted from the last."""
-        for a, b in zip(reversed(actual), reversed(bound)):
+    def _broadcast_pack(self, pack: NamedPack, actual: Shape, bound: Shape) -> None:
+        """Refuse axes that do not broadcast with the bound ones, where either may be stretched."""
+        actual_stretches, bound_stretches = pack.broadcastable, pack.name in self.bindings.broadcastable
+        shapes = f"{pack} is {actual}, not {bound}"
+        if actual.rank is not None and bound.rank is not None:
+            longer = actual.rank - bound.rank
+            if (longer > 0 and not bound_stretches) or (longer < 0 and not actual_stretches):
+                raise self._fault(f"{shapes}: the number of axes differs", (*_sizes_of(actual), *_sizes_of(bound)))
+        for a, b in zip(reversed(actual.axes), reversed(bound.axes)):
             if isinstance(a, Pack) or isinstance(b, Pack):
-                return
-            if all(self.context.is_never_equal(x, y) for x, y in ((a, b), (a, 1), (b, 1))):
-                shapes = f"{Shape(actual)} and {Shape(bound)}"
-                raise self._fault(f"{pack} is {shapes}, which do not broadcast: {a} and {b} differ", (a, b))
+                break
+            equations = [(a, b), *[(a, Dim.of(1))] * actual_stretches, *[(b, Dim.of(1))] * bound_stretches]
+            if all(self.context.is_never_equal(x, y) for x, y in equations):
+                raise self._fault(f"{shapes}: {a} and {b} do not broadcast", (a, b))
+        if not actual_stretches:
+            self.bindings.packs[pack.name] = actual.axes
+            self.bindings.broadcastable.discard(pack.name)
+        elif bound_stretches:
+            self.bindings.packs[pack.name] = self._stretched(actual, bound)
+
+    def _stretched(self, a: Shape, b: Shape) -> tuple[Axis, ...]:
+        """The axes that two shapes broadcast to, not followed where that depends on sizes."""
+        if a.rank is None or b.rank is None:
+            return (self.context.fresh_pack(),)
+        longer, shorter = sorted((a.dims, b.dims), key=len, reverse=True)
+        ones = (Dim.of(1),) * (len(longer) - len(shorter))
+        pairs = zip(longer, ones + shorter)
+        return tuple(
+            y if x == 1 else x if y == 1 or self.context.is_equal(x, y) else self.context.fresh() for x, y in pairs
+        )
 
     def _rank_fault(self, wanted: str) -> ShapeError:
         shape = self.tensor.shape
