@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from shaped.spec.broadcast import uncertain_if_joined
 from shaped.spec.values import UNKNOWN, TensorType, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from shaped.spec.context import Context
 
@@ -61,13 +62,45 @@ class Op:
         bound = _bind(context, self.signature, args, kwargs)
         if bound is None:
             return UNKNOWN
-        return self.rule(context, *bound.args, **bound.kwargs)
+        with uncertain_if_joined(context, *_tensors((*args, *kwargs.values()))):
+            return self.rule(context, *bound.args, **bound.kwargs)
+
+
+def _tensors(values: Sequence[Value]) -> Iterator[TensorType]:
+    """The tensors among arguments, in lists too."""
+    for value in values:
+        if isinstance(value, TensorType):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _tensors(value)
+
+
+# torch takes numpy's names for its own.
+_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+
+
+def _as_declared(
+    signature: inspect.Signature, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> tuple[Sequence[Value], Mapping[str, Value]]:
+    """The arguments under the parameters' names: `axis=` is `dim=`, `permute(dims=(0, 1))` is `permute((0, 1))`."""
+    named: dict[str, Value] = {}
+    for name, value in kwargs.items():
+        parameter = signature.parameters.get(name)
+        if parameter is None:
+            renamed = _NUMPY_NAMES.get(name, name)
+            named[renamed if renamed in signature.parameters else name] = value
+        elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            args = (*args, value)
+        else:
+            named[name] = value
+    return args, named
 
 
 def _bind(
     context: Context, signature: inspect.Signature, args: Sequence[Value], kwargs: Mapping[str, Value]
 ) -> inspect.BoundArguments | None:
     """The arguments by name, tensors that were not followed with unknown axes; None if they do not fit."""
+    args, kwargs = _as_declared(signature, args, kwargs)
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError:
@@ -158,4 +191,6 @@ def find_op(torch_name: str) -> Op | None:
 
 def find_module(torch_name: str) -> type[Module] | None:
     """The module that a torch name means, None if there is no rule for it."""
+    if torch_name.startswith("torch.nn.modules."):
+        torch_name = f"torch.nn.{torch_name.rpartition('.')[2]}"
     return MODULES.get(torch_name)

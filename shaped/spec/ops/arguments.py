@@ -105,6 +105,15 @@ def ends(
     return head, (context.fresh_pack(),), (*(context.fresh() for _ in range(after - len(kept))), *kept)
 
 
+def with_rank(context: Context, input: TensorType, rank: int) -> TensorType:
+    """The tensor as one of `rank` axes: what its pack hides are fresh sizes."""
+    shape = input.shape
+    if shape.rank is not None:
+        return input
+    hidden = rank - shape.least_rank
+    return input.with_shape(Shape((*shape.head, *(context.fresh() for _ in range(hidden)), *shape.tail)))
+
+
 def at_least_zero(context: Context, length: Dim) -> Dim:
     """`length`, or 0 where it is negative."""
     return length if context.is_at_least(length, 0) else maximum(length, 0)

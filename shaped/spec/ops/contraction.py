@@ -9,7 +9,7 @@ from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import Dim
 from shaped.spec.dtypes import ANY, ANY_DTYPE, FLOATS, DType
 from shaped.spec.op import op
-from shaped.spec.ops.arguments import axes, integer, listed, require_expands, shown, tensors
+from shaped.spec.ops.arguments import axes, integer, listed, require_expands, shown, tensors, with_rank
 from shaped.spec.ops.movement import swapped
 from shaped.spec.promotion import common_device, excluding, result_type
 from shaped.spec.shape import Shape
@@ -112,15 +112,6 @@ def require_rank(operation: str, input: TensorType, rank: int, what: str, operan
     """
     if input.shape.rank not in (None, rank) or input.shape.least_rank > rank:
         raise ShapeError(operation, f"expects {what}, got {input}", operands, dims=input.shape.head)
-
-
-def with_rank(context: Context, input: TensorType, rank: int) -> TensorType:
-    """The tensor as one of `rank` axes: what its pack hides are fresh sizes."""
-    shape = input.shape
-    if shape.rank is not None:
-        return input
-    hidden = rank - shape.least_rank
-    return input.with_shape(Shape((*shape.head, *(context.fresh() for _ in range(hidden)), *shape.tail)))
 
 
 def _checked(context: Context, operation: str, operands: str, *wanted: tuple[TensorType, int, str]) -> list[TensorType]:

@@ -8,8 +8,7 @@ from shaped.errors import ShapeError
 from shaped.spec.dims import ZERO, Dim, product
 from shaped.spec.dtypes import ANY_DTYPE, BOOLEAN, DType
 from shaped.spec.op import Module, module, op
-from shaped.spec.ops.arguments import ends, listed, quotient, shown, size, tensors, without_shared
-from shaped.spec.ops.contraction import with_rank
+from shaped.spec.ops.arguments import ends, listed, quotient, shown, size, tensors, with_rank, without_shared
 from shaped.spec.ops.einops_pattern import (
     Group,
     Number,

@@ -9,8 +9,7 @@ from shaped.errors import DtypeError, ShapeError
 from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.op import op
-from shaped.spec.ops.arguments import ends, listed, shown
-from shaped.spec.ops.contraction import with_rank
+from shaped.spec.ops.arguments import ends, listed, shown, with_rank
 from shaped.spec.promotion import common_device, result_type
 from shaped.spec.shape import Axis, Shape
 from shaped.spec.values import UNKNOWN, Many, TensorType, Value

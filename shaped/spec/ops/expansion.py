@@ -143,17 +143,9 @@ def repeated(context: Context, operation: str, input: TensorType, repeats: Seque
     return input.with_shape(Shape(tuple(own * count for own, count in zip(padded, counts, strict=True))))
 
 
-@op("tile", "Tensor.tile", formula="y[..., i, ...] = x[..., i % n, ...]")
+@op("tile", "torch.tile", "Tensor.tile", formula="y[..., i, ...] = x[..., i % n, ...]")
 def tile(context: Context, input: TensorType, *dims: Value) -> TensorType:
-    return _tiled(context, input, spread(dims))
-
-
-@op("torch.tile", "torch.tile", formula="y[..., i, ...] = x[..., i % n, ...]")
-def tile_function(context: Context, input: TensorType, dims: Value) -> TensorType:
-    return _tiled(context, input, listed(dims))
-
-
-def _tiled(context: Context, input: TensorType, repeats: Sequence[Value] | None) -> TensorType:
+    repeats = spread(dims)
     if repeats is None:
         return input.with_shape(Shape.of(context.fresh_pack()))
     if input.shape.rank is None:

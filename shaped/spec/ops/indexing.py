@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Union
 
 from shaped.errors import DtypeError, ShapeError
-from shaped.spec.broadcast import broadcast
+from shaped.spec.broadcast import broadcast, is_joined, uncertain_if_joined
 from shaped.spec.dims import ONE, ZERO, Dim, Min, ceildiv, minimum
 from shaped.spec.dtypes import BOOL, COMPLEX, FLOATS, INT64
 from shaped.spec.facts import Status
@@ -59,6 +59,13 @@ def index(context: Context, input: TensorType, items: tuple[Index, ...]) -> Tens
     (b, t, 1)
     """
     items = tuple(_as_tensor(context, item) for item in items)
+    operands = [input, *(item for item in items if isinstance(item, TensorType))]
+    with uncertain_if_joined(context, *operands):
+        result = _indexed(context, input, items)
+    return replace(result, joined=is_joined(*operands))
+
+
+def _indexed(context: Context, input: TensorType, items: tuple[Index, ...]) -> TensorType:
     for item in items:
         _check_dtype(input, item)
     aligned = _aligned(context, input, items)
@@ -92,7 +99,8 @@ def setitem(context: Context, input: TensorType, items: tuple[Index, ...], value
     def fault(a: Dim, b: Dim) -> ShapeError:
         return ShapeError("setitem", f"sizes {a} and {b} differ", operands, dims=(a, b))
 
-    require_expands(context, shape, target.shape, fault)
+    with uncertain_if_joined(context, target, value):
+        require_expands(context, shape, target.shape, fault)
 
 
 def _as_tensor(context: Context, item: Index) -> Index:

@@ -178,6 +178,9 @@ def pinv(
     rtol: Value = None,
 ) -> TensorType:
     found = matrices(context, "linalg.pinv", A)
+    if any(isinstance(tolerance, TensorType) for tolerance in (rcond, atol, rtol)):
+        # A tolerance for each matrix broadcasts with the batch.
+        found = found._replace(batch=(context.fresh_pack(),))
     return A.with_shape(found.shape(found.columns, found.rows))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from shaped.errors import ShapeError
 from shaped.spec.dims import Dim, Kind
 from shaped.spec.op import op
-from shaped.spec.ops.arguments import axes, integer, ints, listed, spread, unknown_sizes
+from shaped.spec.ops.arguments import axes, integer, ints, listed, spread, unknown_sizes, with_rank
 from shaped.spec.shape import Shape
 from shaped.spec.values import TensorType, Value
 
@@ -86,36 +86,21 @@ def adjoint(context: Context, input: TensorType) -> TensorType:
     return swapped(context, "adjoint", input, SECOND_LAST, LAST)
 
 
-@op("permute", "Tensor.permute", formula="y[i_dims[0], i_dims[1], ...] = x[i_0, i_1, ...]")
+@op("permute", "torch.permute", "Tensor.permute", formula="y[i_dims[0], i_dims[1], ...] = x[i_0, i_1, ...]")
 def permute(context: Context, input: TensorType, *dims: Value) -> TensorType:
-    return permuted(context, input, spread(dims))
-
-
-@op("torch.permute", "torch.permute", formula="y[i_dims[0], i_dims[1], ...] = x[i_0, i_1, ...]")
-def permute_function(context: Context, input: TensorType, dims: Value) -> TensorType:
-    return permuted(context, input, ints(dims))
-
-
-def permuted(context: Context, input: TensorType, dims: tuple[Value, ...] | None) -> TensorType:
-    """The tensor with its axes in another order."""
-    rank = input.shape.rank
-    if dims is None:
-        return input.with_shape(unknown_sizes(context, input.shape))
-    order = axes(context, "permute", input, dims)
-    if rank is None:
-        if input.shape.least_rank > len(dims):
-            raise _wrong_count(input, len(dims), f"at least {input.shape.least_rank}")
-        return input.with_shape(Shape(tuple(context.fresh() for _ in dims)))
-    if len(dims) != rank:
-        raise _wrong_count(input, len(dims), str(rank))
+    order, shape = spread(dims), input.shape
     if order is None:
-        return input.with_shape(unknown_sizes(context, input.shape))
-    return input.with_shape(Shape(tuple(input.shape.dims[axis] for axis in order)))
-
-
-def _wrong_count(input: TensorType, given: int, count: str) -> ShapeError:
-    dims = "1 dim" if given == 1 else f"{given} dims"
-    return ShapeError("permute", f"{dims} given for {count} {'axis' if count == '1' else 'axes'}", str(input))
+        return input.with_shape(unknown_sizes(context, shape))
+    count = len(order)
+    if shape.rank not in (None, count) or shape.least_rank > count:
+        given = "1 dim" if count == 1 else f"{count} dims"
+        expected = "1 axis" if shape.rank == 1 else f"{shape.rank or 'more'} axes"
+        raise ShapeError("permute", f"{given} given for {expected}", str(input), dims=shape.head)
+    ranked = with_rank(context, input, count)
+    places = axes(context, "permute", ranked, order)
+    if places is None:
+        return input.with_shape(unknown_sizes(context, ranked.shape))
+    return input.with_shape(Shape(tuple(ranked.shape.dims[place] for place in places)))
 
 
 @op(
@@ -247,19 +232,11 @@ def _squeeze_fault(tensor: TensorType, ambiguous: tuple[Dim, ...]) -> ShapeError
     )
 
 
-@op("flip", "Tensor.flip", formula="y[i] = x[n-1-i]")
+@op("flip", "torch.flip", "Tensor.flip", formula="y[i] = x[n-1-i]")
 def flip(context: Context, input: TensorType, *dims: Value) -> TensorType:
-    return _flipped(context, input, spread(dims))
-
-
-@op("torch.flip", "torch.flip", formula="y[i] = x[n-1-i]")
-def flip_function(context: Context, input: TensorType, dims: Value) -> TensorType:
-    return _flipped(context, input, listed(dims))
-
-
-def _flipped(context: Context, input: TensorType, dims: tuple[Value, ...] | None) -> TensorType:
-    if dims is not None:
-        axes(context, "flip", input, dims)
+    flipped = spread(dims)
+    if flipped is not None:
+        axes(context, "flip", input, flipped)
     return input
 
 

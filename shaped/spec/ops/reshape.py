@@ -29,14 +29,9 @@ def view(context: Context, input: TensorType, *shape: Value) -> TensorType:
     return regrouped(context, "view", input, spread(shape))
 
 
-@op("reshape", "Tensor.reshape", formula="the elements of x, in order, as another shape")
+@op("reshape", "torch.reshape", "Tensor.reshape", formula="the elements of x, in order, as another shape")
 def reshape(context: Context, input: TensorType, *shape: Value) -> TensorType:
     return regrouped(context, "reshape", input, spread(shape))
-
-
-@op("torch.reshape", "torch.reshape", formula="the elements of x, in order, as another shape")
-def reshape_function(context: Context, input: TensorType, shape: Value) -> TensorType:
-    return regrouped(context, "reshape", input, spread((shape,)) if not isinstance(shape, Dim) else None)
 
 
 @op("view_as", "Tensor.view_as", formula="the elements of x, in order, with the shape of other")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from shaped.errors import ShapeError
 from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import ONE, ZERO, Dim
-from shaped.spec.dtypes import ANY, BOOL, INT64
+from shaped.spec.dtypes import ANY, BOOL, INT64, INTEGERS
 from shaped.spec.facts import Status
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import shown
@@ -23,8 +23,17 @@ _INDICES = frozenset(["int32", "int64"])
 
 
 def _require_index_dtype(operation: str, index: TensorType, allowed: frozenset[str] = _INDICES) -> None:
-    reason = f"is no dtype for indices, {' or '.join(sorted(allowed, reverse=True))} is"
+    if index.shape.numel == ZERO:
+        return
+    if _may_be_empty(index):
+        # torch does not look at the dtype of an empty index.
+        allowed = allowed | INTEGERS
+    reason = "is no dtype for indices, int64 is"
     excluding(operation, index.dtype, ANY - allowed, reason)
+
+
+def _may_be_empty(tensor: TensorType) -> bool:
+    return tensor.shape.rank is None or any(dim.has_unknown for dim in tensor.shape.dims)
 
 
 def _require_one_rank(operation: str, *tensors: TensorType) -> None:
