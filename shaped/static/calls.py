@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
-from collections.abc import Hashable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, Origin
@@ -13,7 +14,7 @@ from shaped.spec.dims import Dim, Kind
 from shaped.spec.op import Module, Op, find_module, find_op
 from shaped.spec.shape import Pack, Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
-from shaped.static import annotate, builtins, containers, methods, objects
+from shaped.static import annotate, builtins, containers, memory, methods, objects
 from shaped.static.join import join
 from shaped.static.lowering import lift
 from shaped.static.names import canonical
@@ -244,7 +245,7 @@ def construct_module(
     if not arguments.complete:
         arguments.args = [UNKNOWN] * 0
         return UNKNOWN
-    signature = inspect.signature(module.__init__)
+    signature = _signature(module.__init__)
     parameters = list(signature.parameters)[2:]
     line, target = getattr(node, "lineno", 0), interpreter.here.target
 
@@ -266,6 +267,11 @@ def construct_module(
     return module(interpreter.context, *args, **kwargs)
 
 
+@functools.cache
+def _signature(function: Callable[..., object]) -> inspect.Signature:
+    return inspect.signature(function, eval_str=False)
+
+
 def call_module(interpreter: Interpreter, module: Module, arguments: Arguments) -> StaticValue:
     """`module(x)` of a `torch.nn` module."""
     if not arguments.complete:
@@ -276,7 +282,7 @@ def call_module(interpreter: Interpreter, module: Module, arguments: Arguments) 
         args.append(interpreter.context.unknown_tensor() if lowered is UNKNOWN and not args else lowered)
     kwargs = {name: interpreter.lower(value) for name, value in arguments.kwargs.items()}
     try:
-        inspect.signature(module.forward).bind(interpreter.context, *args, **kwargs)
+        _signature(type(module).forward).bind(module, interpreter.context, *args, **kwargs)
     except TypeError:
         return UNKNOWN
     return lift(module.forward(interpreter.context, *args, **kwargs))
@@ -315,40 +321,16 @@ def call_function(
     bound = bind(interpreter, function, args, kwargs)
     if bound is None:
         return UNKNOWN
-    key = _key(interpreter, function, bound)
-    if key is not None and key in interpreter.remembered:
-        result, interpreter.context.facts = interpreter.remembered[key]
+    key = memory.key(interpreter, function, bound)
+    remembered = interpreter.memory.recall(key, quiet=interpreter.muted > 0)
+    if remembered is not None:
+        result, interpreter.context.facts = remembered
         return result
     epoch = interpreter.journal.epoch
     result = _call_bound(interpreter, function, bound, args, kwargs, node)
-    if key is not None and interpreter.journal.epoch == epoch:
-        interpreter.remembered[key] = (result, interpreter.context.facts)
+    if interpreter.journal.epoch == epoch:
+        interpreter.memory.keep(key, (result, interpreter.context.facts), quiet=interpreter.muted > 0)
     return result
-
-
-def _key(interpreter: Interpreter, function: FunctionValue, bound: dict[str, StaticValue]) -> Hashable | None:
-    """What the result of a call depends on, None if that cannot be told."""
-    context = interpreter.context
-    key = (id(function.node), id(function.environment), tuple(bound.items()), interpreter.muted > 0, context.certain)
-    try:
-        hash(key)
-    except TypeError:
-        return None
-    # Facts are kept alive with the key, so that their identity stays theirs.
-    return (*key, interpreter.journal.epoch, _Same(context.facts))
-
-
-class _Same:
-    """An object as a key by its identity."""
-
-    def __init__(self, value: object) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.value is other.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
 
 
 def _call_bound(

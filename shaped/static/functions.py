@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from typing import TYPE_CHECKING
 
 from shaped.spec.values import UNKNOWN
@@ -175,6 +176,7 @@ def _settled(value: StaticValue) -> StaticValue:
     return value
 
 
+@functools.cache
 def _is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for inner in ast.walk(node))
 

@@ -8,7 +8,7 @@ calls under way and what was found. What each construct means stands in `express
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from shaped.static.annotations import TypeForm
 from shaped.static.imports import Imports
 from shaped.static.journal import Changes, Journal
 from shaped.static.loops import Loop
+from shaped.static.memory import Memory
 from shaped.static.report import Assumption, Diagnostic, Note, Report, ShownShape, Span
 from shaped.static.values import (
     ClassValue,
@@ -81,7 +82,7 @@ class Interpreter:
         self.forms: dict[int, TypeForm] = {}
         self.classes: dict[str, ClassValue] = {}
         self.aliases: dict[str, TypeForm] = {}
-        self.remembered: dict[Hashable, tuple[StaticValue, Facts]] = {}
+        self.memory = Memory()
         self.relying: set[int] = set()  # functions that were checked under assumptions about their callers' ints
         self.in_trial = 0
         self._found: dict[tuple[int, str], Diagnostic] = {}
