@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
-from shaped.spec.dims import Dim, DimLike, maximum, product
+from shaped.spec.dims import ONE, Dim, DimLike, FloorDiv, Kind, maximum, product
 from shaped.spec.shape import Axis, Shape
 from shaped.spec.values import UNKNOWN, Many, TensorType, Value
 
@@ -122,7 +122,7 @@ def at_least_zero(context: Context, length: Dim) -> Dim:
 def quotient(context: Context, numerator: Dim, denominator: Dim) -> Dim:
     """numerator / denominator where the program means it to leave no rest, which is assumed unless it is evident."""
     if numerator == denominator:
-        return Dim.of(1)
+        return ONE
     if denominator.constant == 0:
         return context.fresh()
     whole = numerator // denominator
@@ -130,6 +130,32 @@ def quotient(context: Context, numerator: Dim, denominator: Dim) -> Dim:
         context.facts = context.facts.with_intended(numerator, denominator)
         whole = context.facts.normalize(whole)
     return whole
+
+
+def leaves_rest(context: Context, numerator: Dim, denominator: Dim) -> bool:
+    """Whether numerator / denominator leaves a rest: for all sizes, or for any batch that nobody would divide.
+
+    3*b elements in rows of 2 are taken to need an even b; 400*b elements in rows of 120 for what it is, a mistake.
+    """
+    if denominator.constant == 0 or context.is_never_equal(numerator % denominator, 0):
+        return True
+    divisor = denominator.constant
+    if divisor is None or len(numerator.terms) != 1 or not context.certain:
+        return False
+    ((_, coefficient),) = numerator.terms
+    is_universal = all(symbol.kind is Kind.NAME for symbol in numerator.symbols())
+    return is_universal and coefficient > 1 and bool(coefficient % divisor and divisor % coefficient)
+
+
+def intend_divisions(context: Context, *sizes: Dim) -> None:
+    """Note that the divisions in sizes such as `d // n_head`, used to split or merge axes, are to leave no rest.
+
+    A division of a sum, as the size after a convolution with a stride, may well leave one.
+    """
+    for dim in sizes:
+        for atom in dim.atoms():
+            if isinstance(atom, FloorDiv) and len(atom.numerator.terms) == 1:
+                context.facts = context.facts.with_intended(atom.numerator, atom.denominator)
 
 
 def without_shared(left: Sequence[Dim], right: Sequence[Dim]) -> tuple[Dim, Dim]:

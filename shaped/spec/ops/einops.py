@@ -8,7 +8,18 @@ from shaped.errors import ShapeError
 from shaped.spec.dims import ZERO, Dim, product
 from shaped.spec.dtypes import ANY_DTYPE, BOOLEAN, DType
 from shaped.spec.op import Module, module, op
-from shaped.spec.ops.arguments import ends, listed, quotient, shown, size, tensors, with_rank, without_shared
+from shaped.spec.ops.arguments import (
+    ends,
+    intend_divisions,
+    leaves_rest,
+    listed,
+    quotient,
+    shown,
+    size,
+    tensors,
+    with_rank,
+    without_shared,
+)
 from shaped.spec.ops.einops_pattern import (
     Group,
     Number,
@@ -145,6 +156,7 @@ def _take_apart(context: Context, operation: str, group: Group, own: Dim, sizes:
         sizes[missing[0]] = own
         return
     elements, asked = without_shared((own,), known)
+    intend_divisions(context, own, *known)
     whole = product(known)
     if not missing:
 
@@ -153,7 +165,7 @@ def _take_apart(context: Context, operation: str, group: Group, own: Dim, sizes:
 
         context.require_equal(elements, asked, fault)
         return
-    if asked.constant == 0 or context.is_never_equal(elements % asked, 0):
+    if leaves_rest(context, elements, asked):
         raise ShapeError(operation, f"{own} is not divisible by {whole}", text, dims=(own, *known))
     sizes[missing[0]] = quotient(context, elements, asked)
 

@@ -298,6 +298,8 @@ def slice_length(context: Context, size: Dim, item: Slice) -> Dim:
     step = ONE if item.step is None else item.step
     if isinstance(step, Dim) and step.constant is not None and step.constant <= 0:
         raise ShapeError("index", f"the step {step} of a slice must be positive")
+    if isinstance(item.start, Dim) and item.stop is None and step == ONE and context.is_at_least(-item.start, 1):
+        return _least(context, -item.start, size)
     start = ZERO if item.start is None else _bound(context, size, item.start)
     stop = size if item.stop is None else _bound(context, size, item.stop)
     if start is None or stop is None or not isinstance(step, Dim):

@@ -8,7 +8,7 @@ from shaped.errors import ShapeError
 from shaped.spec.dims import Dim, product
 from shaped.spec.dtypes import COMPLEX, DType
 from shaped.spec.op import op
-from shaped.spec.ops.arguments import listed, quotient, size, spread, without_shared
+from shaped.spec.ops.arguments import intend_divisions, leaves_rest, listed, quotient, size, spread, without_shared
 from shaped.spec.promotion import as_complex
 from shaped.spec.shape import Shape
 from shaped.spec.values import TensorType, Value
@@ -70,14 +70,14 @@ def regrouped(context: Context, operation: str, input: TensorType, shape: Sequen
     if input.shape.rank is None:
         return input.with_shape(Shape(tuple(context.fresh() if dim == -1 else dim for dim in wanted)))
     elements, asked = without_shared(input.shape.dims, given)
+    intend_divisions(context, *input.shape.dims, *given)
     if not inferred:
         context.require_equal(elements, asked, lambda: _wrong_number(operation, as_text, input, wanted))
         return input.with_shape(Shape(tuple(_known_sizes(wanted, elements, asked))))
     if asked.constant == 0:
         raise ShapeError(operation, "-1 can be any size, the other sizes hold 0 elements", as_text)
-    if elements.constant is not None and asked.constant is not None and elements.constant % asked.constant:
-        total = product(input.shape.dims)
-        reason = f"{total} elements are not divisible by {product(given)}"
+    if leaves_rest(context, elements, asked):
+        reason = f"{product(input.shape.dims)} elements are not divisible by {product(given)}"
         raise ShapeError(operation, reason, as_text, dims=(*input.shape.dims, *given))
     wanted[inferred[0]] = quotient(context, elements, asked)
     return input.with_shape(Shape(tuple(wanted)))
@@ -208,13 +208,12 @@ def split_axis(context: Context, operation: str, input: TensorType, axis: int, p
         raise ShapeError(operation, "a size is negative", into)
     given = [dim for dim in wanted if dim != -1]
     elements, asked = without_shared((whole,), given)
+    intend_divisions(context, whole, *given)
     if not inferred:
         total = product(given)
         reason = f"{whole} elements against {total}"
         context.require_equal(elements, asked, lambda: ShapeError(operation, reason, into, dims=(whole, *given)))
-    elif asked.constant == 0 or (
-        elements.constant is not None and asked.constant is not None and elements.constant % asked.constant
-    ):
+    elif leaves_rest(context, elements, asked):
         raise ShapeError(operation, f"{whole} is not divisible by {product(given)}", into, dims=(whole, *given))
     else:
         wanted[inferred[0]] = quotient(context, elements, asked)
