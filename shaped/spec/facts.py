@@ -173,9 +173,12 @@ class Facts:
         numerator, denominator = Dim.of(numerator), Dim.of(denominator)
         if not self.reading.read(denominator).terms:
             return self.impossible
-        read = self.reading.read(numerator % denominator)
+        remainder = numerator % denominator
+        read = self.reading.read(remainder)
         if not read.terms:
             return self
+        if not any(isinstance(atom, FloorDiv) for atom in remainder.atoms()):
+            return self.with_equal(remainder, 0)
         if is_never_zero(self.reading, read):
             return self.impossible
         return replace(self, exact=self.exact | {(numerator, denominator)})
@@ -183,9 +186,10 @@ class Facts:
     def with_intended(self, numerator: DimLike, denominator: DimLike) -> Facts:
         """The facts after the user wrote numerator // denominator."""
         numerator, denominator = Dim.of(numerator), Dim.of(denominator)
-        if not denominator.terms or (numerator % denominator).constant is not None:
+        division = (numerator, denominator)
+        if division in self.intended or not denominator.terms or (numerator % denominator).constant is not None:
             return self
-        return replace(self, intended=self.intended | {(numerator, denominator)})
+        return replace(self, intended=self.intended | {division})
 
     def join(self, other: Facts) -> Facts:
         """What holds on both of two paths that meet."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shaped.errors import Fault, Origin, ShapeError
 from shaped.spec.annotation import Named
 from shaped.spec.binding import Bindings, instantiate
-from shaped.spec.dims import Dim, Kind
+from shaped.spec.dims import Dim, Kind, Symbol
 from shaped.spec.matching import fits, match
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType
@@ -177,9 +177,9 @@ def promised(
             return DictValue({}, complete=False)
         case forms.ClassForm(qualified_name=qualified):
             cls = interpreter.classes.get(qualified)
-            return objects.generic(interpreter, cls, f"{interpreter.scope}.{name}") if cls is not None else UNKNOWN
+            return _object(interpreter, cls, name) if cls is not None else UNKNOWN
         case forms.IntForm():
-            return _int(interpreter, name) if unbound is Kind.NAME else context.fresh(low=None)
+            return any_int(interpreter, name) if unbound is Kind.NAME else context.fresh(low=None)
         case forms.FloatForm():
             return NOT_FOLLOWED
         case forms.NoneForm():
@@ -191,8 +191,18 @@ def promised(
     return UNKNOWN
 
 
-def _int(interpreter: Interpreter, name: str) -> Dim:
-    return Dim.quantity(name, interpreter.scope)
+def _object(interpreter: Interpreter, cls: ClassValue, name: str) -> StaticValue:
+    """Any object of a class. What an object's sizes are is its own affair, but a constructor's configuration is chosen
+    by its caller like the constructor's ints."""
+    function = interpreter.here.function
+    is_constructor = function is not None and function.name.endswith(".__init__")
+    kind = interpreter.here.ints if is_constructor and cls.is_dataclass else Kind.UNKNOWN
+    return objects.generic(interpreter, cls, f"{interpreter.scope}.{name}", kind)
+
+
+def any_int(interpreter: Interpreter, name: str) -> Dim:
+    """An int that the caller of the frame under way chose."""
+    return Dim.atom(Symbol(name, interpreter.here.ints, interpreter.scope, None))
 
 
 def met(

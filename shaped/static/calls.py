@@ -292,17 +292,21 @@ def call_module(interpreter: Interpreter, module: Module, arguments: Arguments) 
 
 
 def run_alone(
-    interpreter: Interpreter, function: FunctionValue, receiver: StaticValue = None, scope: str = ""
+    interpreter: Interpreter,
+    function: FunctionValue,
+    receiver: StaticValue = None,
+    scope: str = "",
+    ints: Kind = Kind.QUANTITY,
 ) -> StaticValue:
-    """The result of a function for all that a caller may give."""
+    """The result of a function for all that a caller may give; its ints are of the kind `ints`."""
     frame = interpreter.new_frame(function.module, function.environment, scope or _scope(function), function)
-    frame.receiver = receiver
+    frame.receiver, frame.ints = receiver, ints
     facts, certain = interpreter.context.facts, interpreter.context.certain
     with interpreter.in_frame(frame):
         interpreter.context.certain = True
         objects.bind_generic(interpreter, function, receiver)
         result = _run(interpreter, function)
-    interpreter.context.facts, interpreter.context.certain = facts, certain
+    interpreter.restore(facts, certain)
     return result
 
 

@@ -6,7 +6,6 @@ import ast
 from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim
-from shaped.spec.dtypes import BOOL
 from shaped.spec.ops.indexing import Index, Slice, index
 from shaped.spec.shape import Pack, Shape
 from shaped.spec.values import UNKNOWN, Many, TensorType
@@ -138,6 +137,10 @@ def _any(interpreter: Interpreter, items: tuple[StaticValue, ...], length: Dim) 
 def _many(interpreter: Interpreter, many: ManyValue, key: StaticValue) -> StaticValue:
     if not isinstance(key, SliceValue):
         return many.element
+    step = as_dim(key.step)
+    if key.step is not None and (step is None or step.constant is None or step.constant < 0):
+        whole = key.start is None and key.stop is None and step == -1
+        return ManyValue(many.element, many.length if whole else interpreter.context.fresh())
     picked = index(
         interpreter.context,
         TensorType(Shape.of(many.length)),
@@ -194,8 +197,3 @@ def _shape_slice(shape: Shape, bounds: tuple[int | None, int | None, int | None]
         return UNKNOWN
     picked = Shape(shape.axes[first : max(first, last)])
     return picked.dims if picked.pack is None else ShapeValue(picked)
-
-
-def mask_items(value: StaticValue) -> bool:
-    """Whether a value is a mask."""
-    return isinstance(value, TensorType) and value.dtype.is_all(BOOL)

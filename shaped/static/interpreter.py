@@ -16,7 +16,7 @@ from pathlib import Path
 from shaped.errors import Fault, Origin
 from shaped.spec.binding import Bindings
 from shaped.spec.context import Context
-from shaped.spec.dims import Dim
+from shaped.spec.dims import Dim, Kind
 from shaped.spec.facts import Facts
 from shaped.spec.values import UNKNOWN, TensorType, Value
 from shaped.static import calls, expressions, lowering, statements
@@ -59,6 +59,7 @@ class Frame:
     yielded: list[StaticValue] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     target: str = ""  # what the statement under way assigns to, for the origins of sizes
+    ints: Kind = Kind.QUANTITY  # how free the ints are that a caller gives
     blames_caller: bool = False  # faults in this call are the caller's: its body is right by itself
     suspicions: list[tuple[ast.AST, Fault]] = field(default_factory=list)  # what a fault further on may come from
 
@@ -174,6 +175,13 @@ class Interpreter:
             self.frame = previous
             self.counting = counting
 
+    def restore(self, facts: Facts, certain: bool) -> None:
+        """Go back to what a path knew. Divisions that were meant to leave no rest stay so: `d_model // n_heads` of a
+        constructor is relied on in other methods."""
+        for numerator, denominator in self.context.facts.intended - facts.intended:
+            facts = facts.with_intended(numerator, denominator)
+        self.context.facts, self.context.certain = facts, certain
+
     def trial(self, run: Callable[[], object]) -> Changes:
         """What a run would change, with nothing reported and facts as before."""
         facts, certain, count = self.context.facts, self.context.certain, len(self.context.assumptions)
@@ -183,7 +191,7 @@ class Interpreter:
                 _, changes = self.journal.on_path(run)
         finally:
             self.in_trial -= 1
-        self.context.facts, self.context.certain = facts, certain
+        self.restore(facts, certain)
         del self.context.assumptions[count:]
         return changes
 

@@ -90,26 +90,28 @@ def _set_fields(
         interpreter.journal.set(instance.attributes, name, value)
 
 
-def generic(interpreter: Interpreter, cls: ClassValue, scope: str) -> StaticValue:
+def generic(interpreter: Interpreter, cls: ClassValue, scope: str, ints: Kind = Kind.QUANTITY) -> StaticValue:
     """An object that stands for every object of a class: what its constructor is given is any value."""
     key = (id(cls), scope)
     if key not in interpreter.generic:
         interpreter.generic[key] = UNKNOWN  # an object that holds another of its class
         with interpreter.quietly():
-            interpreter.generic[key] = make_generic(interpreter, cls, scope)
+            interpreter.generic[key] = make_generic(interpreter, cls, scope, ints)
     return interpreter.generic[key]
 
 
-def make_generic(interpreter: Interpreter, cls: ClassValue, scope: str) -> StaticValue:
+def make_generic(interpreter: Interpreter, cls: ClassValue, scope: str, ints: Kind) -> StaticValue:
     """The object of `generic`, its constructor run anew."""
     if is_unlike_objects(cls):
         return UNKNOWN
     instance = Instance(cls)
     constructor = cls.find("__init__")
     if isinstance(constructor, FunctionValue):
-        calls.run_alone(interpreter, constructor, instance, scope)
+        calls.run_alone(interpreter, constructor, instance, scope, ints)
     elif cls.is_dataclass:
-        with interpreter.in_frame(interpreter.new_frame(cls.module, cls.module.environment, scope)):
+        frame = interpreter.new_frame(cls.module, cls.module.environment, scope)
+        frame.ints = ints
+        with interpreter.in_frame(frame):
             _set_generic_fields(interpreter, instance)
     for name in changed_elsewhere(cls):
         if name in instance.attributes:
@@ -187,7 +189,7 @@ def _generic_argument(
     origin = interpreter.origin(f"{parameter.arg} of {function.name}", parameter)
     if parameter.annotation is None:
         if isinstance(default, Dim):
-            value: StaticValue = Dim.quantity(parameter.arg, interpreter.scope)
+            value: StaticValue = annotate.any_int(interpreter, parameter.arg)
         elif isinstance(default, float):
             value = annotate.NOT_FOLLOWED
         elif is_constructor and default is UNKNOWN:
