@@ -218,8 +218,11 @@ def arange(
                 step = value
     start = ZERO if start is None else start
     step = ONE if step is None else step
-    default = _range_dtype(start, end, step)
-    return created(Shape.of(_range_length(context, start, end, step)), dtype, default, device)
+    result = created(Shape(()), dtype, _range_dtype(start, end, step), device)
+    whole = all(isinstance(bound, Dim) for bound in (start, end, step))
+    # In an integer dtype torch truncates fractions before it counts.
+    counted = whole or result.dtype.is_all(FLOATS)
+    return result.with_shape(Shape.of(_range_length(context, start, end, step) if counted else context.fresh()))
 
 
 def _range_dtype(*bounds: Value) -> DType:

@@ -63,6 +63,11 @@ def diff(
     axis = context.axis("diff", input, dim)
     if input.shape.rank == 0:
         raise ShapeError("diff", "a tensor without axes has no differences", str(input))
+    order = n.constant if isinstance(n, Dim) else None
+    if order is not None and order < 1:
+        if order < 0:
+            raise ShapeError("diff", f"order {n} is negative", str(input))
+        return input
     size = None if axis is None else input.shape.at(axis)
     if axis is None or size is None:
         return context.unknown_tensor(input.dtype)
@@ -73,9 +78,9 @@ def diff(
             size = context.fresh() if more is None else size + more
         elif extra is not None:
             size = context.fresh()
-    if not isinstance(n, Dim):
+    if order is None:
         return input.with_shape(input.shape.replace(axis, context.fresh()))
-    left = size - n
+    left = size - order
     if not context.is_at_least(left, 0):
         left = maximum(left, 0)
     dtype = BOOLEAN if input.dtype == BOOLEAN else input.dtype

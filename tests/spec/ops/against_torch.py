@@ -21,7 +21,7 @@ from shaped.spec.context import Context
 from shaped.spec.dims import Dim, Kind, Symbol
 from shaped.spec.dtypes import ANY, ANY_DTYPE, DType
 from shaped.spec.facts import Facts
-from shaped.spec.op import Op, find_op
+from shaped.spec.op import OPS, Op, find_op
 from shaped.spec.shape import Axis, Pack, Shape
 from shaped.spec.values import UNKNOWN, Many, Ratio, TensorType, Value
 
@@ -137,9 +137,10 @@ def compare(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     views: Sequence[type[View]] = VIEWS,
+    name: str = "",
 ) -> Iterator[Comparison]:
-    """The comparisons of a rule with `function` for the same arguments, one for each view."""
-    call = describe(operation.torch[0] if operation.torch else operation.name, args, kwargs)
+    """The comparisons of a rule with `function` for the same arguments, one for each view; `name` is for messages."""
+    call = describe(name or operation.name, args, kwargs)
     # Before the call, which may write into its arguments.
     shown = []
     for view_type in views:
@@ -176,7 +177,7 @@ def compare_by_name(
     """
     operation = find_op(torch_name)
     assert operation is not None, f"{torch_name} has no rule"
-    return list(compare(operation, resolve(torch_name), args, kwargs, views))
+    return list(compare(operation, resolve(torch_name), args, kwargs, views, torch_name))
 
 
 def resolve(torch_name: str) -> Callable[..., Any]:
@@ -200,9 +201,23 @@ def check(torch_name: str, *args: Any, **kwargs: Any) -> Outcome:
 
 
 def check_exact(torch_name: str, *args: Any, **kwargs: Any) -> None:
-    """Assert that the rule gives torch's shape and dtype, or refuses what torch refuses."""
+    """Assert that the rule gives torch's shape and dtype where torch accepts the call."""
     outcome = check(torch_name, *args, **kwargs)
-    assert outcome in (Outcome.EXACT, Outcome.REFUSED), compare_by_name(torch_name, *args, views=[View], **kwargs)[0]
+    assert outcome is not Outcome.UNKNOWN, _concrete(torch_name, *args, **kwargs)
+
+
+def check_refused(torch_name: str, *args: Any, **kwargs: Any) -> None:
+    """Assert that torch and the rule refuse the call."""
+    assert check(torch_name, *args, **kwargs) is Outcome.REFUSED, _concrete(torch_name, *args, **kwargs)
+
+
+def _concrete(torch_name: str, *args: Any, **kwargs: Any) -> Comparison:
+    return compare_by_name(torch_name, *args, views=[View], **kwargs)[0]
+
+
+def declared_in(family: str) -> list[Op]:
+    """The operations that a file of the table declares."""
+    return [operation for operation in OPS.values() if operation.rule.__module__ == f"shaped.spec.ops.{family}"]
 
 
 def to_values(args: Sequence[Any], kwargs: Mapping[str, Any], view: View) -> tuple[list[Value], dict[str, Value]]:

@@ -31,8 +31,9 @@ SWAPPED = {
 
 @dataclass(frozen=True)
 class Call:
-    """One way to call a sample: the operation that has the rule, and torch's function."""
+    """One way to call a sample: torch's name and function, and the operation that has the rule."""
 
+    name: str
     operation: Op
     function: Callable[..., Any]
     in_place: bool
@@ -81,7 +82,7 @@ def calls(entry: Any) -> list[Call]:
             if in_place and entry.inplace_variant is None:
                 continue
             swapped = torch_name.removeprefix("torch.") in SWAPPED and not torch_name.startswith("Tensor.")
-            found[torch_name] = Call(operation, resolve(torch_name), in_place, swapped)
+            found[torch_name] = Call(torch_name, operation, resolve(torch_name), in_place, swapped)
     return list(found.values())
 
 
@@ -136,7 +137,7 @@ def score(entry: Any, limit: int | None = None, most_dtypes: int = len(DTYPES)) 
     for sample in samples(entry, limit, most_dtypes):
         result.samples += 1
         for way in ways:
-            for comparison in compare(way.operation, way.function, *_arguments(sample, way)):
+            for comparison in compare(way.operation, way.function, *_arguments(sample, way), name=way.name):
                 # What torch refuses among its samples is refused for want of a kernel: no fault of shape or dtype.
                 if comparison.outcome not in (Outcome.MISSED, Outcome.REFUSED):
                     result.add(comparison)
@@ -145,7 +146,7 @@ def score(entry: Any, limit: int | None = None, most_dtypes: int = len(DTYPES)) 
         args, kwargs = _arguments(error.sample_input, way)
         if "out" in kwargs:
             continue
-        for comparison in compare(way.operation, way.function, args, kwargs, views=(View,)):
+        for comparison in compare(way.operation, way.function, args, kwargs, (View,), way.name):
             if not is_about_shapes(comparison.torch):
                 continue
             if comparison.outcome is Outcome.MISSED:
