@@ -21,6 +21,8 @@ def find_values(
         fails: what is sought of its value.
         names: the names that the user sees; sizes that were not followed are left out.
     """
+    if not dim.symbols().isdisjoint(reading.values):
+        return None  # a name kept its place where its value would make a denominator zero
     wanted = dim.symbols().union(*(reading.read(Dim.atom(name)).symbols() for name in names))
     conditions = _Conditions(reading, wanted)
     if conditions.bind_unknown:

@@ -73,7 +73,7 @@ def _take_remainder(left: dict[Monomial, int], monomial: Monomial, atom: FloorDi
     factor = Dim({outside: times})
     if not _take(left, factor * (atom.numerator - atom.denominator * Dim.atom(atom))):
         return None
-    return outside, times, f"{_operand(atom.numerator)}%{_operand(atom.denominator)}"
+    return outside, times, f"{operand(atom.numerator)}%{operand(atom.denominator)}"
 
 
 def _take_rounded_up(left: dict[Monomial, int], monomial: Monomial, atom: FloorDiv) -> tuple[Monomial, int, str] | None:
@@ -96,7 +96,7 @@ def _take_rounded_up(left: dict[Monomial, int], monomial: Monomial, atom: FloorD
         del left[monomial]
     else:
         return None
-    return outside, times, f"ceil({_operand(rounded)}/{_operand(denominator)})"
+    return outside, times, f"ceil({operand(rounded)}/{operand(denominator)})"
 
 
 def _term(monomial: Monomial, coefficient: int, recognised: str, *, first: bool) -> str:
@@ -121,7 +121,7 @@ def _term(monomial: Monomial, coefficient: int, recognised: str, *, first: bool)
 def _atom(atom: Atom) -> str:
     match atom:
         case FloorDiv(numerator, denominator):
-            return f"{_operand(numerator)}//{_operand(denominator)}"
+            return f"{operand(numerator)}//{operand(denominator)}"
         case Min(choices):
             if _is_maximum(atom):
                 return f"max({', '.join(str(-choice) for choice in choices)})"
@@ -134,7 +134,7 @@ def _is_quotient(factor: str) -> bool:
     return ("//" in factor or "%" in factor) and not factor.startswith(("ceil(", "min(", "max("))
 
 
-def _operand(dim: Dim) -> str:
+def operand(dim: Dim) -> str:
     """`dim` as an operand of a division."""
     printed = str(dim)
     simple = dim.constant is not None or (dim.single_atom is not None and not _is_quotient(printed))

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.bounds import is_nonnegative, least_value, split_by
 from shaped.spec.counterexample import find_values
-from shaped.spec.dim_text import comparison
+from shaped.spec.dim_text import comparison, operand
 from shaped.spec.dims import Dim, DimLike, FloorDiv, Kind, Min, Symbol
 from shaped.spec.normal_form import common_monomial, divide, divide_monomial
+from shaped.spec.reading import in_order
 from shaped.spec.solve import (
     integer_roots,
     is_refuted_by_divisor,
@@ -120,7 +121,7 @@ def _assumptions(facts: Facts, difference: Dim, written: Dim) -> Iterator[Verdic
     equation = primitive(Dim({m: c for m, c in quotients if m is not None}))
     for way in (_by_naming, _by_choice, _by_pinning):
         verdict = way(facts, equation)
-        if verdict is not None:
+        if verdict is not None and verdict.learned is not None and not verdict.learned.is_impossible:
             yield verdict
 
 
@@ -129,7 +130,7 @@ def _by_exact_division(facts: Facts, difference: Dim) -> Verdict | None:
     symbols = difference.symbols()
     divisions = [
         (numerator, denominator)
-        for numerator, denominator in sorted(facts.intended, key=lambda pair: (pair[0].sort_key, pair[1].sort_key))
+        for numerator, denominator in in_order(facts.intended)
         if not symbols.isdisjoint(numerator.symbols() | denominator.symbols())
         and facts.reading.read(numerator % denominator).terms
     ][:MOST_INTENDED]
@@ -151,7 +152,7 @@ def _by_exact_division(facts: Facts, difference: Dim) -> Verdict | None:
         without = [other for other in divisions if other != division]
         if without and suffices(without):
             divisions = without
-    text = " and ".join(f"{Dim.of(n) % d} == 0" for n, d in divisions)
+    text = " and ".join(f"{operand(n)} % {operand(d)} == 0" for n, d in divisions)
     return Verdict(Status.ASSUMABLE, assumption=text, learned=learned(divisions))
 
 
@@ -238,6 +239,8 @@ def _is_product(equation: Dim) -> bool:
 
 def _equation_text(equation: Dim) -> str:
     """The equation with its constant or the caller's ints on the right."""
-    right = Dim({m: c for m, c in equation.terms if not m or _is_of_quantities(Dim({m: 1}))})
-    left = equation - right
-    return f"{left} == {-right}" if left.terms and right.terms else comparison(equation, "==", Dim.of(0))
+    right = Dim({m: -c for m, c in equation.terms if not m or _is_of_quantities(Dim({m: 1}))})
+    left = equation + right
+    if not left.terms or not right.terms:
+        return comparison(equation, "==", Dim.of(0))
+    return f"{left} == {right}" if left.terms[0][1] > 0 else f"{-left} == {-right}"

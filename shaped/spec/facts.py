@@ -200,8 +200,13 @@ class Facts:
         joined = Facts(intended=self.intended | other.intended)
         for one, two in ((self, other), (other, self)):
             for symbol, value in one.values.items():
-                if not two.normalize(Dim.atom(symbol) - value).terms:
-                    joined = joined.with_equal(Dim.atom(symbol), value)
+                name = Dim.atom(symbol)
+                if not two.normalize(name - value).terms:
+                    joined = joined.with_equal(name, value)
+                elif two.at_least(name, value).status is Status.PROVED:
+                    joined = joined.with_at_least(name, value)
+                elif two.at_least(value, name).status is Status.PROVED:
+                    joined = joined.with_at_least(value, name)
             for numerator, denominator in one.exact:
                 if not two.normalize(numerator % denominator).terms:
                     joined = joined.with_exact(numerator, denominator)

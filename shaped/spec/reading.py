@@ -77,7 +77,7 @@ class Reading:
         self._parameters: list[_Parameter] = []
         self._rules: list[_Rule] = []
         self._cache: dict[Dim, Dim] = {}
-        for numerator, denominator in sorted(exact, key=lambda pair: (pair[0].sort_key, pair[1].sort_key)):
+        for numerator, denominator in in_order(exact):
             self._learn_exact(numerator, denominator)
         read = dict.fromkeys((*map(self.read, sorted(least, key=lambda dim: dim.sort_key)), *self.known))
         self.known = tuple(without_nonzero_factors(dim)[1] for dim in read if dim.constant is None)
@@ -205,6 +205,11 @@ class Reading:
             self._add_rule(primitive(rule.equation.substitute({symbol: value})))
         self.known = tuple(dim.substitute({symbol: value}) for dim in self.known)
         self._cache.clear()
+
+
+def in_order(divisions: Iterable[tuple[Dim, Dim]]) -> list[tuple[Dim, Dim]]:
+    """(numerator, denominator) pairs, the simpler first: what is divided before its quotients."""
+    return sorted(divisions, key=lambda pair: (len(pair[0].sort_key), pair[0].sort_key, pair[1].sort_key))
 
 
 def _least_quotient(replaced: Symbol, factor: Dim, rest: Dim, floor: FloorDiv) -> int | None:
