@@ -49,6 +49,7 @@ FAMILIES = (
     "loss_modules",
     "shape_modules",
     "parameters",
+    "wrappers",
 )
 
 for _family in FAMILIES:

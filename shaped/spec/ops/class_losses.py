@@ -112,7 +112,7 @@ def cross_entropy(
     if shape.rank == 0:
         raise ShapeError(operation, "the input has no class axis", named_pair(input, target))
     _check_class_weight(context, operation, input, weight)
-    if shape.rank is not None and shape.rank == own.rank and not _is_batch_of_one(context, shape, own):
+    if shape.rank is not None and shape.rank == own.rank and not _is_batch_of_one(context, shape, target):
         losses = _probability_losses(context, operation, input, target)
     elif shape.rank is None or own.rank is None:
         losses = context.unknown_tensor(input.dtype)
@@ -123,9 +123,11 @@ def cross_entropy(
     return reduce_loss(context, operation, losses, reduction, size_average, reduce)
 
 
-def _is_batch_of_one(context: Context, shape: Shape, target: Shape) -> bool:
+def _is_batch_of_one(context: Context, shape: Shape, target: TensorType) -> bool:
     """torch takes one index of one axis for logits of one axis."""
-    return shape.rank == 1 and shape != target and not context.is_never_equal(target.dims[0], ONE)
+    own = target.shape
+    floats = target.dtype.is_all(FLOATS)
+    return shape.rank == 1 and shape != own and not floats and not context.is_never_equal(own.dims[0], ONE)
 
 
 def _probability_losses(context: Context, operation: str, input: TensorType, target: TensorType) -> TensorType:
@@ -209,7 +211,7 @@ def multi_margin_loss(
         batch,
         lambda: ShapeError(operation, f"{length} class indices for {batch} samples", operands, dims=(length, batch)),
     )
-    losses = input.with_shape(Shape.of(batch) if shape.rank == 2 else own)
+    losses = input.with_shape(Shape.of(batch) if own.rank else own)
     return reduce_loss(context, operation, losses, reduction, size_average, reduce)
 
 

@@ -268,7 +268,7 @@ def convolve_transposed(
         else:
             sizes = _given_sizes(context, operation, operands, least, window.stride, output_size)
         for size in sizes:
-            if is_less(context, size, 1):
+            if is_less(context, size, 0):
                 raise ShapeError(operation, f"an output size is {size}", operands, dims=parts.sizes)
     return input.with_shape(parts.shape(out_channels, sizes)).with_dtype(common_dtype(input, weight))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
-from shaped.spec.broadcast import broadcast
+from shaped.spec.broadcast import broadcast, uncertain_if_joined
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.dtypes import DType
 from shaped.spec.op import op
@@ -218,12 +218,12 @@ def soft_margin_loss(
     operands = named_pair(input, target)
     if input.shape.rank is not None and target.shape.least_rank > input.shape.rank:
         raise ShapeError("soft_margin_loss", "the target has more axes than the input", operands)
-    require_expands(
-        context,
-        target.shape,
-        input.shape,
-        lambda a, b: ShapeError("soft_margin_loss", f"sizes {b} and {a} differ", operands, dims=(b, a)),
-    )
+
+    def fault(own: Dim, wanted: Dim) -> Fault:
+        return ShapeError("soft_margin_loss", f"sizes {wanted} and {own} differ", operands, dims=(wanted, own))
+
+    with uncertain_if_joined(context, input, target):
+        require_expands(context, target.shape, input.shape, fault)
     return _elementwise(context, "soft_margin_loss", input, target, reduction, size_average, reduce)
 
 
@@ -338,7 +338,12 @@ def _binary(
         rank = shape.rank
         if rank is not None and tensor.shape.least_rank > rank:
             raise ShapeError(operation, f"the weight has more axes than the input, {tensor.shape.least_rank}", operands)
-        broadcast(context, operation, input.with_shape(shape), tensor, operands=operands)
+
+        def fault(own: Dim, wanted: Dim, operands: str = operands) -> Fault:
+            return ShapeError(operation, f"sizes {wanted} and {own} differ", operands, dims=(wanted, own))
+
+        with uncertain_if_joined(context, input, tensor):
+            require_expands(context, tensor.shape, shape, fault)
     losses = TensorType(shape, result_type(input, target), input.device)
     return reduce_loss(context, operation, losses, reduction, size_average, reduce)
 
@@ -367,7 +372,7 @@ def gaussian_nll_loss(
     """The negative log-likelihood of normal distributions with variances `var`.
 
     Raises:
-        ShapeError: the shapes do not broadcast, or `var` is neither of the input's shape nor without its last axis.
+        ShapeError: the shapes do not broadcast, or `var` has not the input's shape, one axis 1 or no last axis.
     """
     operation = "gaussian_nll_loss"
     variance = optional_tensor(context, var)
@@ -377,8 +382,10 @@ def gaussian_nll_loss(
         own, wanted = variance.shape, input.shape.dims
         if own.rank == len(wanted) - 1:
             wanted = wanted[:-1]
-        elif wanted and own.rank == len(wanted) and own.dims[-1] == ONE:
-            wanted = (*wanted[:-1], ONE)
+        elif own.rank == len(wanted):
+            shared = [i for i, size in enumerate(own.dims) if size == ONE and wanted[i] != ONE]
+            if len(shared) == 1:  # one axis may share its variance
+                wanted = (*wanted[: shared[0]], ONE, *wanted[shared[0] + 1 :])
         expected = input.with_shape(Shape(wanted))
         if own.rank != len(wanted):
             raise ShapeError(operation, f"var {variance}, {input} expected", operands)

@@ -77,24 +77,25 @@ def _check_rank(operation: str, input: TensorType, least: int, most: int | None 
 
 
 def _check_per_channel(
-    context: Context, operation: str, input: TensorType, named: tuple[tuple[str, Value], ...], axis: int = 1
+    context: Context, operation: str, input: TensorType, *named: tuple[str, Value], vectors: bool = False
 ) -> None:
-    """Each tensor, where there is one, has a value for each channel."""
-    channels = input.shape.at(axis)
+    """Each tensor, where there is one, has a value for each channel (axis 1), in one axis for `vectors`."""
+    channels = input.shape.at(1)
     for name, value in named:
         tensor = optional_tensor(context, value)
-        if tensor is None or tensor.shape.rank is None:
+        if tensor is None or tensor.shape.numel is None:
             continue
-        if tensor.shape.rank != 1:
-            raise ShapeError(operation, f"{name} has {tensor.shape.rank} axes, 1 expected", f"{input}, {name} {tensor}")
+        operands = f"{input}, {name} {tensor}"
+        if vectors and tensor.shape.rank != 1:
+            raise ShapeError(operation, f"{name} has {tensor.shape.rank} axes, 1 expected", operands)
         if channels is not None:
-            (length,) = tensor.shape.dims
+            count = tensor.shape.numel
 
-            def fault(name: str = name, tensor: TensorType = tensor, length: Dim = length) -> Fault:
-                reason = f"{name} has {length} values for {channels} channels (axis {axis})"
-                return ShapeError(operation, reason, f"{input}, {name} {tensor}", dims=(length, channels))
+            def fault(name: str = name, operands: str = operands, count: Dim = count) -> Fault:
+                reason = f"{name} has {count} values for {channels} channels (axis 1)"
+                return ShapeError(operation, reason, operands, dims=(count, channels))
 
-            require_equal(context, (input, tensor), length, channels, fault)
+            require_equal(context, (input, tensor), count, channels, fault)
 
 
 @op("batch_norm", "torch.nn.functional.batch_norm", formula="y = (x - mean_c)/sqrt(var_c + eps)*w_c + b_c, c = axis 1")
@@ -118,10 +119,15 @@ def batch_norm(
         return input  # torch takes a tensor of one axis if it is empty
     _check_rank("batch_norm", input, 2)
     if flag(training):
-        _check_several_values("batch_norm", input, "channel", (0, *range(2, input.shape.rank or 0)))
-    named = (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias))
-    _check_per_channel(context, "batch_norm", input, named)
+        _check_batch_values(input)
+    statistics = (("running_mean", running_mean), ("running_var", running_var))
+    _check_per_channel(context, "batch_norm", input, *statistics, vectors=True)
+    _check_per_channel(context, "batch_norm", input, ("weight", weight), ("bias", bias))
     return input
+
+
+def _check_batch_values(input: TensorType) -> None:
+    _check_several_values("batch_norm", input, "channel", (0, *range(2, input.shape.rank or 0)))
 
 
 def _check_several_values(operation: str, input: TensorType, each: str, axes: tuple[int, ...]) -> None:
@@ -154,8 +160,9 @@ def instance_norm(
     _check_rank("instance_norm", input, 2)
     if flag(use_input_stats):
         _check_several_values("instance_norm", input, "channel of a sample", tuple(range(2, input.shape.rank or 0)))
-    named = (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias))
-    _check_per_channel(context, "instance_norm", input, named)
+    statistics = (("running_mean", running_mean), ("running_var", running_var))
+    _check_per_channel(context, "instance_norm", input, *statistics, vectors=True)
+    _check_per_channel(context, "instance_norm", input, ("weight", weight), ("bias", bias))
     return input
 
 
@@ -289,7 +296,7 @@ def group_norm(
     groups, channels = option_size(context, num_groups, low=1), input.shape.at(1)
     if channels is not None:
         _check_divides(context, "group_norm", groups, channels, str(input))
-    _check_per_channel(context, "group_norm", input, (("weight", weight), ("bias", bias)))
+    _check_per_channel(context, "group_norm", input, ("weight", weight), ("bias", bias), vectors=True)
     return input
 
 
@@ -345,6 +352,8 @@ class _BatchNorm(Module):
     def forward(self, context: Context, input: TensorType) -> TensorType:
         """(batch, num_features, ...) -> the same."""
         _check_rank("batch_norm", input, *self.ranks)
+        if self.running_mean is None:  # then it is always as in training
+            _check_batch_values(input)
         checked = isinstance(self.weight, TensorType) or isinstance(self.running_mean, TensorType)
         return _normalize_channels(context, "batch_norm", input, self.num_features if checked else None)
 

@@ -46,6 +46,15 @@ def option_sizes(
     return tuple(context.fresh(low) for _ in range(count))
 
 
+def settled(context: Context, value: Value, count: int, low: int | None = 0) -> Value:
+    """`value` with fresh sizes for what was not followed, so that it equals itself in every later call."""
+    if value is UNKNOWN:
+        return tuple(context.fresh(low) for _ in range(count))
+    if isinstance(value, tuple):
+        return tuple(context.fresh(low) if each is UNKNOWN else each for each in value)
+    return value
+
+
 def flag(value: Value) -> bool | None:
     """Whether `value` is true, None if it was not followed.
 

@@ -10,7 +10,7 @@ from shaped.spec.dtypes import INT64
 from shaped.spec.op import Module, module, op
 from shaped.spec.ops.arguments import listed
 from shaped.spec.ops.losses import require_same_shape
-from shaped.spec.ops.options import flag, is_less, option_size, option_sizes
+from shaped.spec.ops.options import flag, is_less, option_size, option_sizes, settled
 from shaped.spec.ops.spatial import Spatial, split_spatial
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
@@ -390,6 +390,18 @@ def max_unpool3d(
     return _unpool(context, 3, input, indices, kernel_size, stride, padding, output_size)
 
 
+def _settled_window(
+    context: Context, count: int, kernel_size: Value, stride: Value, padding: Value
+) -> tuple[Value, Value, Value]:
+    """Kernel, stride and padding with fresh sizes for what was not followed; the stride is the kernel by default."""
+    kernel = settled(context, kernel_size, count, low=1)
+    return (
+        kernel,
+        kernel if stride is None else settled(context, stride, count, low=1),
+        settled(context, padding, count),
+    )
+
+
 class _MaxPool(Module):
     count: int
 
@@ -406,19 +418,14 @@ class _MaxPool(Module):
         self.kernel_size, self.padding, self.dilation = kernel_size, padding, dilation
         self.stride = kernel_size if stride is None else stride
         self.return_indices, self.ceil_mode = return_indices, ceil_mode
+        self._window = _settled_window(context, self.count, kernel_size, stride, padding)
+        self._dilation = settled(context, dilation, self.count, low=1)
 
     def forward(self, context: Context, input: TensorType) -> Value:
         """The pool of the input."""
+        kernel, stride, padding = self._window
         return _max_pool(
-            context,
-            self.count,
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.ceil_mode,
-            self.return_indices,
+            context, self.count, input, kernel, stride, padding, self._dilation, self.ceil_mode, self.return_indices
         )
 
 
@@ -437,13 +444,12 @@ class _AvgPool(Module):
     ) -> None:
         self.kernel_size, self.padding, self.ceil_mode = kernel_size, padding, ceil_mode
         self.stride = kernel_size if stride is None else stride
+        self._window = _settled_window(context, self.count, kernel_size, stride, padding)
 
     def forward(self, context: Context, input: TensorType) -> TensorType:
         """The pool of the input."""
-        operation = f"avg_pool{self.count}d"
-        return _pool(
-            context, operation, self.count, input, self.kernel_size, self.stride, self.padding, 1, self.ceil_mode
-        )
+        operation, (kernel, stride, padding) = f"avg_pool{self.count}d", self._window
+        return _pool(context, operation, self.count, input, kernel, stride, padding, 1, self.ceil_mode)
 
 
 class _LPPool(Module):
@@ -458,11 +464,12 @@ class _LPPool(Module):
         ceil_mode: Value = False,
     ) -> None:
         self.kernel_size, self.stride, self.ceil_mode = kernel_size, stride, ceil_mode
+        self._window = _settled_window(context, self.count, kernel_size, stride, 0)
 
     def forward(self, context: Context, input: TensorType) -> TensorType:
         """The pool of the input."""
-        operation = f"lp_pool{self.count}d"
-        return _pool(context, operation, self.count, input, self.kernel_size, self.stride, 0, 1, self.ceil_mode)
+        operation, (kernel, stride, padding) = f"lp_pool{self.count}d", self._window
+        return _pool(context, operation, self.count, input, kernel, stride, padding, 1, self.ceil_mode)
 
 
 class _AdaptiveAvgPool(Module):
@@ -470,10 +477,11 @@ class _AdaptiveAvgPool(Module):
 
     def __init__(self, context: Context, output_size: Value) -> None:
         self.output_size = output_size
+        self._sizes = settled(context, output_size, self.count)
 
     def forward(self, context: Context, input: TensorType) -> TensorType:
         """The pool of the input."""
-        return _adaptive(context, f"adaptive_avg_pool{self.count}d", self.count, input, self.output_size)
+        return _adaptive(context, f"adaptive_avg_pool{self.count}d", self.count, input, self._sizes)
 
 
 class _AdaptiveMaxPool(Module):
@@ -481,10 +489,11 @@ class _AdaptiveMaxPool(Module):
 
     def __init__(self, context: Context, output_size: Value, return_indices: Value = False) -> None:
         self.output_size, self.return_indices = output_size, return_indices
+        self._sizes = settled(context, output_size, self.count)
 
     def forward(self, context: Context, input: TensorType) -> Value:
         """The pool of the input."""
-        pooled = _adaptive(context, f"adaptive_max_pool{self.count}d", self.count, input, self.output_size)
+        pooled = _adaptive(context, f"adaptive_max_pool{self.count}d", self.count, input, self._sizes)
         return _with_indices(context, pooled, self.return_indices)
 
 

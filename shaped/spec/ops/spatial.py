@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
 from shaped.spec.dims import Dim
+from shaped.spec.op import op
 from shaped.spec.shape import Axis, Shape
+from shaped.spec.values import UNKNOWN, Many
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
-    from shaped.spec.values import TensorType
+    from shaped.spec.values import TensorType, Value
 
 
 @dataclass(frozen=True)
@@ -77,3 +79,13 @@ def channels_last_hint(parts: Spatial, expected: Dim, rank: int | None) -> str:
     first = rank - len(parts.sizes) - 1
     order = [*range(first), rank - 1, *range(first, rank - 1)]
     return f".permute({', '.join(map(str, order))})?"
+
+
+def _declare_repeated(name: str, count: int) -> None:
+    @op(name, f"torch.nn.modules.utils.{name}", formula="(x, ..., x), or a tuple itself")
+    def repeated(context: Context, x: Value) -> Value:
+        return x if isinstance(x, (tuple, Many)) or x is UNKNOWN else (x,) * count
+
+
+for _count, _name in enumerate(("_single", "_pair", "_triple", "_quadruple"), start=1):
+    _declare_repeated(_name, _count)

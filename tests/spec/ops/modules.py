@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import pytest
 import torch
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from shaped.errors import Fault
 from shaped.spec.context import Context
 from shaped.spec.dims import Dim
-from shaped.spec.op import Op, find_module
-from shaped.spec.values import Value
+from shaped.spec.op import Module, Op, find_module, find_op
 from tests.spec.ops.against_torch import (
     VIEWS,
     Comparison,
@@ -25,6 +26,14 @@ from tests.spec.ops.against_torch import (
     resolve,
     to_values,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from shaped.spec.values import Value
+
+# The tensors are tiny: more threads only wait for each other.
+torch.set_num_threads(1)
 
 SETTLED = (Outcome.EXACT, Outcome.REFUSED)
 
@@ -49,6 +58,8 @@ def compare_module(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
     views: Sequence[type[View]] = (*VIEWS, NamedOptions),
+    *,
+    training: bool = True,
 ) -> list[Comparison]:
     """The comparisons of a module made with `options` and `keywords`, called with `args` and `kwargs`."""
     kind = find_module(torch_name)
@@ -56,10 +67,18 @@ def compare_module(
     made = kind
     constructor: Callable[..., torch.nn.Module] = resolve(torch_name)  # type: ignore[assignment]  # it is one
 
-    def function(*inputs: Any, **named_inputs: Any) -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return constructor(*options, **keywords)(*inputs, **named_inputs)
+    @functools.cache
+    def answer() -> Any:
+        try:
+            return constructor(*options, **keywords).train(training)(*args, **kwargs)
+        except Exception as error:  # whatever torch raises is its answer
+            return error
+
+    def function(*_: Any, **__: Any) -> Any:
+        result = answer()
+        if isinstance(result, Exception):
+            raise result
+        return result
 
     found = []
     for view_type in views:
@@ -78,7 +97,12 @@ def compare_module(
 
 
 def check_module(
-    torch_name: str, *options: Any, input: Any = (), call: Mapping[str, Any] | None = None, **keywords: Any
+    torch_name: str,
+    *options: Any,
+    input: Any = (),
+    call: Mapping[str, Any] | None = None,
+    training: bool = True,
+    **keywords: Any,
 ) -> Outcome:
     """Assert that no view shows the module to be wrong, and that it agrees with torch where all is known.
 
@@ -87,10 +111,11 @@ def check_module(
         options: its constructor's arguments.
         input: the shape of its input, or all its inputs as tensors.
         call: keyword arguments of the call.
+        training: whether torch's module is in training.
         keywords: its constructor's keyword arguments.
     """
     inputs = (torch.zeros(input),) if all(isinstance(size, int) for size in input) else tuple(input)
-    comparisons = compare_module(torch_name, options, keywords, inputs, call or {})
+    comparisons = compare_module(torch_name, options, keywords, inputs, call or {}, training=training)
     return settled(comparisons)
 
 
@@ -110,9 +135,8 @@ def settled(comparisons: Sequence[Comparison]) -> Outcome:
 sizes = st.integers(1, 5)
 
 
-def shapes(*axes: st.SearchStrategy[int]) -> st.SearchStrategy[tuple[int, ...]]:
-    """Shapes with these axes."""
-    return st.tuples(*axes)
+# torch answers each example, so a few dozen are what a test can spend.
+several = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -132,10 +156,51 @@ def nearly(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(axes)
 
 
-def parameters_of(torch_name: str) -> list[tuple[str, Any]] | None:
-    """The parameters of a function or a module's constructor with their defaults; None where Python cannot tell."""
+def parameters_of(function: Callable[..., Any]) -> list[tuple[str, Any]] | None:
+    """The parameters of a function or a constructor with their defaults; None where Python cannot tell."""
     try:
-        found = inspect.signature(resolve(torch_name)).parameters.values()
+        found = inspect.signature(function).parameters.values()
     except (ValueError, TypeError):
         return None
     return [(parameter.name, parameter.default) for parameter in found]
+
+
+def plain(default: Any) -> Any:
+    """A rule's default as torch writes it."""
+    return default.constant if isinstance(default, Dim) else default
+
+
+# Names for the sizes of messages.
+B, T, C, H, W, N, V = map(Dim.name, ("b", "t", "c", "h", "w", "n", "v"))
+
+
+def message(torch_name: str, *args: Value, **kwargs: Value) -> tuple[str, str]:
+    """What a rule says of a call with a fault, and its hint."""
+    operation = find_op(torch_name)
+    assert operation is not None, torch_name
+    with pytest.raises(Fault) as caught:
+        operation.apply(Context(), args, kwargs)
+    return str(caught.value), caught.value.hint
+
+
+def make(torch_name: str, *options: Value | int, **keywords: Value) -> Module:
+    """A module of the table with these arguments."""
+    kind = find_module(torch_name)
+    assert kind is not None, torch_name
+    dims = [Dim.of(option) if type(option) is int else option for option in options]
+    more = {key: Dim.of(value) if type(value) is int else value for key, value in keywords.items()}
+    return kind(Context(), *dims, **more)
+
+
+def module_message(made: Module, *args: Value, **kwargs: Value) -> tuple[str, str]:
+    """What a module says of a call with a fault, and its hint."""
+    with pytest.raises(Fault) as caught:
+        made.call(Context(), args, kwargs)
+    return str(caught.value), caught.value.hint
+
+
+def constructor_message(torch_name: str, *options: Value | int, **keywords: Value) -> str:
+    """What a module says of a fault in its constructor."""
+    with pytest.raises(Fault) as caught:
+        make(torch_name, *options, **keywords)
+    return str(caught.value)
