@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from shaped._mypy.codes import error_code
 from shaped._mypy.records import Records
-from shaped.static.check import Checker
 from shaped.static.host import Checked, Positions, check_source, read_source
 from shaped.static.render import note_texts
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from mypy.nodes import MypyFile
     from mypy.options import Options
 
+    from shaped.static.check import Checker
     from shaped.static.report import Diagnostic
 
 
@@ -55,7 +55,7 @@ class Findings:
         self._roots = roots
         self._show_traceback = show_traceback
         self._is_daemon = is_daemon
-        self._checker = self._new_checker()
+        self._checker: Checker | None = None
         self._files: dict[str, _File] = {}
         self._checked: dict[str, Checked] = {}
         self._replacements: dict[str, str] = {}
@@ -124,22 +124,27 @@ class Findings:
                 source = self._read(Path(path))
             except (OSError, UnicodeDecodeError):  # mypy itself says so
                 return None
-            checked = check_source(self._checker, Path(path), source)
+            checked = check_source(self._this_checker(), Path(path), source)
             if checked.traceback and self._show_traceback:
                 print(checked.traceback, file=sys.stderr, end="")
             self.records.save(path, checked.report.depends_on)
             self._checked[path] = checked
         return self._checked[path]
 
-    def _new_checker(self) -> Checker:
-        return Checker(self._roots, show_traceback=self._show_traceback, read=self._read)
+    def _this_checker(self) -> Checker:
+        """The checker, loaded when the first file is to be checked: most runs find all answers in mypy's cache."""
+        if self._checker is None:
+            from shaped.static.check import Checker
+
+            self._checker = Checker(self._roots, show_traceback=self._show_traceback, read=self._read)
+        return self._checker
 
     def _read(self, path: Path) -> str:
         return read_source(Path(self._replacements.get(str(path), path)))
 
     def _forget_changed(self) -> None:
         """Forget the findings of files that have changed, or that depend on one that has."""
-        self._checker = self._new_checker()
+        self._checker = None
         for path, file in self._files.items():
             digest = self.records.text_digest(path) + self.records.digest(path)
             if digest != file.digest:

@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from shaped.static.check import Checker
 from shaped.static.report import Diagnostic, Report, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from shaped.static.check import Checker
 
 _ENCODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages"})
