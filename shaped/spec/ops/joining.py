@@ -297,13 +297,13 @@ def block_diag(context: Context, *tensors: Value) -> TensorType:
         if block.shape.least_rank > 2:
             raise ShapeError("block_diag", "expects tensors of at most 2 axes", shown(*_only_tensors(tensors)))
         blocks.append(block)
+    if not blocks:
+        return TensorType(Shape.of(1, 0), ANY_DTYPE)
+    squared = [at_least_axes(context, block, 2) for block in blocks]
     if any(block.shape.rank is None for block in blocks):
-        shape = Shape.of(context.fresh(), context.fresh())
-    else:
-        matrices = [at_least_axes(context, block, 2).shape.dims for block in blocks] or [(Dim.of(1), Dim.of(0))]
-        rows, columns = (sum(sizes, start=Dim.of(0)) for sizes in zip(*matrices, strict=True))
-        shape = Shape((rows, columns))
-    return _like(blocks, shape) if blocks else TensorType(shape, ANY_DTYPE)
+        return _like(squared, Shape.of(context.fresh(), context.fresh()))
+    rows, columns = (sum(sizes, start=ZERO) for sizes in zip(*(block.shape.dims for block in squared), strict=True))
+    return _like(squared, Shape((rows, columns)))
 
 
 def _only_tensors(values: Sequence[Value]) -> list[TensorType]:

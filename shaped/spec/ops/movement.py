@@ -70,20 +70,13 @@ def conjugate_transpose(context: Context, input: TensorType) -> TensorType:
     return input if rank == 0 else swapped(context, "Tensor.H", input, SECOND_LAST, LAST)
 
 
-@op("Tensor.mT", "Tensor.mT", "Tensor.mH", formula="y[..., j, i] = x[..., i, j]")
+@op("Tensor.mT", "Tensor.mT", "Tensor.mH", "torch.adjoint", "Tensor.adjoint", formula="y[..., j, i] = x[..., i, j]")
 def matrix_transpose(context: Context, input: TensorType) -> TensorType:
     if input.shape.rank == 0:
         return input
     if input.shape.rank == 1:
         raise ShapeError("Tensor.mT", "expects a matrix or a batch of matrices", str(input))
     return swapped(context, "Tensor.mT", input, SECOND_LAST, LAST)
-
-
-@op("adjoint", "torch.adjoint", "Tensor.adjoint", formula="y[..., j, i] = conj(x[..., i, j])")
-def adjoint(context: Context, input: TensorType) -> TensorType:
-    if input.shape.rank in (0, 1):
-        raise ShapeError("adjoint", "expects a matrix or a batch of matrices", str(input))
-    return swapped(context, "adjoint", input, SECOND_LAST, LAST)
 
 
 @op("permute", "torch.permute", "Tensor.permute", formula="y[i_dims[0], i_dims[1], ...] = x[i_0, i_1, ...]")

@@ -108,7 +108,7 @@ def _split(context: Context, operation: str, input: TensorType, sections: Value,
     axis, own = cut
     if not isinstance(sections, Dim):
         return _uncounted(context, input, axis)
-    if sections.constant is not None and sections.constant < (0 if own.constant == 0 else 1):
+    if sections.constant is not None and sections.constant < (0 if own.has_unknown or own.constant == 0 else 1):
         raise ShapeError(operation, f"cannot make pieces of size {sections}", str(input))
     if own.constant is not None and sections.constant is not None:
         pieces = _steps(own.constant, sections.constant) if own.constant else [ZERO]
