@@ -131,8 +131,7 @@ class _Match:
         if pack is None and shape.least_rank > len(head):
             raise self._rank_fault(str(len(head)))
         if pack is None:
-            split = max(len(shape.head), len(head) - len(shape.tail))
-            head, tail = head[:split], head[split:]
+            head, tail = head[: len(shape.head)], head[len(shape.head) :]
         # Only the axes outside both packs face each other; those of one side that the other's pack hides do not.
         front, back = min(len(head), len(shape.head)), min(len(tail), len(shape.tail))
         facing_tail = tail[len(tail) - back :]
@@ -262,13 +261,9 @@ class _Match:
             return unknown
         if not self._may_grow(pack):
             return self.bindings.packs.setdefault(pack.name, unknown)
-        if pack.name not in self.bindings.packs:
+        if pack.name not in self.bindings.packs or pack.name in self.bindings.broadcastable:
+            self.bindings.packs[pack.name] = unknown
             self.bindings.broadcastable.add(pack.name)
-            self.bindings.packs[pack.name] = unknown
-        elif pack.name in self.bindings.broadcastable:
-            self.bindings.packs[pack.name] = unknown
-            if not pack.broadcastable:
-                self.bindings.broadcastable.discard(pack.name)
         return unknown
 
     def _may_grow(self, pack: NamedPack) -> bool:

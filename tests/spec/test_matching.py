@@ -63,7 +63,6 @@ def shapes(draw: st.DrawFn) -> Shape:
 
 
 cases = st.lists(st.tuples(annotations(), shapes()), min_size=1, max_size=3)
-PACKS: list[Concrete] = [(), (1,), (2,), (3, 2)]
 
 
 def concrete(shape: Shape, sizes: Mapping[Symbol, int], pack: Concrete) -> Concrete:
@@ -73,12 +72,11 @@ def concrete(shape: Shape, sizes: Mapping[Symbol, int], pack: Concrete) -> Concr
     return tuple(found)
 
 
-def worlds() -> list[tuple[Mapping[Symbol, int], Concrete]]:
-    return [
-        ({M: i, N: j, UNKNOWN_SIZE: k}, pack)
-        for i, j, k in itertools.product((1, 2, 3, 5), (1, 2, 4), (0, 1, 2, 3))
-        for pack in PACKS
-    ]
+WORLDS: list[tuple[Mapping[Symbol, int], Concrete]] = [
+    ({M: i, N: j, UNKNOWN_SIZE: k}, pack)
+    for i, j, k in itertools.product((1, 2, 3, 5), (1, 2, 4), (0, 1, 2, 3))
+    for pack in ((), (1,), (2,), (3, 2))
+]
 
 
 @settings(max_examples=150, deadline=None)
@@ -99,8 +97,9 @@ def test_a_mismatch_is_one_for_all_sizes_and_a_proved_match_holds_for_all_sizes(
     except Fault:
         refined = None
     assert (proved is False) == (refined is None)
-    for sizes, pack in worlds():
-        *before, answer = jaxtyping_says(texts, [concrete(shape, sizes, pack) for _, shape in case])
+    worlds = {tuple(concrete(shape, *world) for _, shape in case): world for world in WORLDS}
+    for shapes, (sizes, pack) in worlds.items():
+        *before, answer = jaxtyping_says(texts, list(shapes))
         if not all(before):
             continue
         if proved is not None:
@@ -224,6 +223,40 @@ def test_broadcastable_packs_name_the_axes_that_do_not_broadcast() -> None:
         check("*s", of(5), bindings)
     check("*s", of(4, 5), bindings)
     assert not bindings.broadcastable
+    check("*#s", of(1, 5), bindings)
+    assert bindings.packs["s"] == (Dim.of(4), Dim.of(5))
+    with pytest.raises(ShapeError, match="the number of axes differs"):
+        check("*#s", of(2, 4, 5), bindings)
+
+
+def test_broadcastable_axes_that_are_1_bind_no_name() -> None:
+    bindings = Bindings("f")
+    check("#b", of(1), bindings)
+    assert not bindings.dims
+    check("#b", of(n), bindings)
+    check("b", of(4), bindings)
+    assert bindings.dims["b"] == 4
+    check("#b", of(1), bindings)
+    with pytest.raises(ShapeError):
+        check("#b", of(5), bindings)
+
+
+def test_hidden_broadcastable_axes_are_bound_to_what_was_not_followed() -> None:
+    bindings = Bindings("f")
+    check("#b *#s", of(UNKNOWN_PACK), bindings)
+    check("b *s", of(n, 4), bindings)
+    assert bindings.dims["b"] == n
+    assert bindings.packs["s"] == (Dim.of(4),)
+    check("b *#s", of(UNKNOWN_PACK), bindings)
+    assert bindings.packs["s"] == (Dim.of(4),)
+
+
+def test_the_same_pack_with_more_axes_is_never_equal() -> None:
+    bindings = Bindings("f")
+    check("*s", of(3, NAMED_PACK), bindings)
+    with pytest.raises(ShapeError):
+        check("*s", of(NAMED_PACK, 3, 4), bindings)
+    check("*s", of(NAMED_PACK, 3), bindings)
 
 
 def test_a_dtype_that_the_annotation_excludes_is_a_dtype_fault() -> None:
