@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
 from shaped.spec.dims import ONE, ZERO, Dim, ceildiv
-from shaped.spec.dtypes import ANY_DTYPE, FLOAT32, DType
+from shaped.spec.dtypes import ANY_DTYPE, FLOAT32, FLOATS, DType
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import spread
 from shaped.spec.promotion import category, is_number, number_dtype, promote, requested
 from shaped.spec.shape import Shape
-from shaped.spec.values import Many, Ratio, TensorType, Value
+from shaped.spec.values import UNKNOWN, Many, Ratio, TensorType, Value
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
@@ -325,50 +325,42 @@ for _name in ("hann", "hamming", "bartlett", "blackman", "kaiser"):
     _declare_window(f"{_name}_window", f"the {_name.capitalize()} window")
 
 
-def _declare_from_data(name: str, *torch: str, method: bool = False) -> None:
-    def result(data: Value, context: Context, dtype: Value, device: Value) -> Value:
+def _declare_from_data(name: str) -> None:
+    @op(name, f"torch.{name}", formula="y = data")
+    def rule(
+        context: Context,
+        data: Value,
+        dtype: Value = None,
+        device: Value = None,
+        *,
+        copy: Value = None,
+        requires_grad: Value = False,
+        pin_memory: Value = False,
+    ) -> Value:
         shape, own = data_type(context, data)
         if device is None and isinstance(data, TensorType):
             device = data.device
         return created(shape, dtype, own, device)
 
-    if method:
 
-        @op(name, *torch, formula="y = data, with the dtype of x")
-        def new(
-            context: Context,
-            input: TensorType,
-            data: Value,
-            *,
-            dtype: Value = None,
-            device: Value = None,
-            requires_grad: Value = False,
-            layout: Value = None,
-            pin_memory: Value = False,
-        ) -> Value:
-            return result(data, context, dtype, device)
-    else:
-
-        @op(name, *torch, formula="y = data")
-        def rule(
-            context: Context,
-            data: Value,
-            dtype: Value = None,
-            device: Value = None,
-            *,
-            copy: Value = None,
-            requires_grad: Value = False,
-            pin_memory: Value = False,
-        ) -> Value:
-            return result(data, context, dtype, device)
+for _name in ("tensor", "as_tensor", "asarray", "from_numpy", "scalar_tensor"):
+    _declare_from_data(_name)
 
 
-_declare_from_data("tensor", "torch.tensor")
-_declare_from_data("as_tensor", "torch.as_tensor")
-_declare_from_data("asarray", "torch.asarray")
-_declare_from_data("from_numpy", "torch.from_numpy")
-_declare_from_data("scalar_tensor", "torch.scalar_tensor")
-_declare_from_data("new_tensor", "Tensor.new_tensor", method=True)
+@op("new_tensor", "Tensor.new_tensor", formula="y = data, with the dtype of x")
+def new_tensor(
+    context: Context,
+    input: TensorType,
+    data: Value,
+    *,
+    dtype: Value = None,
+    device: Value = None,
+    requires_grad: Value = False,
+    layout: Value = None,
+    pin_memory: Value = False,
+) -> Value:
+    default = data.dtype if isinstance(data, TensorType) else input.dtype if data is not UNKNOWN else ANY_DTYPE
+    return created(data_type(context, data)[0], dtype, default, input.device if device is None else device)
 
 
 def data_type(context: Context, data: Value) -> tuple[Shape, DType]:

@@ -60,7 +60,6 @@ def diff(
     *,
     out: Value = None,
 ) -> Value:
-    axis = context.axis("diff", input, dim)
     if input.shape.rank == 0:
         raise ShapeError("diff", "a tensor without axes has no differences", str(input))
     order = n.constant if isinstance(n, Dim) else None
@@ -68,6 +67,7 @@ def diff(
         if order < 0:
             raise ShapeError("diff", f"order {n} is negative", str(input))
         return input
+    axis = context.axis("diff", input, dim)
     size = None if axis is None else input.shape.at(axis)
     if axis is None or size is None:
         return context.unknown_tensor(input.dtype)

@@ -194,7 +194,8 @@ def _unique(
 ) -> Value:
     count = context.fresh()
     axis = None if dim is None else context.axis(operation, input, dim)
-    inverse = input.shape
+    # Of a tensor without axes torch gives an inverse of one axis, or of none: both occur.
+    inverse = input.shape if input.shape.rank != 0 else Shape.of(context.fresh_pack())
     if dim is None:
         shape = Shape.of(count)
     elif axis is None or input.shape.at(axis) is None:
