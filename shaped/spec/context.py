@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from shaped.errors import Fault, ShapeError
 from shaped.spec.dims import Dim, DimLike, Kind, Symbol
+from shaped.spec.divisible import holds_if_divisible
 from shaped.spec.dtypes import ANY_DTYPE, DType
 from shaped.spec.facts import Facts, Status, Verdict
 from shaped.spec.shape import Pack, Shape
@@ -72,6 +73,8 @@ class Context:
         verdict = self.facts.compare(a, b)
         if verdict.status is Status.SOMETIMES and self._holds_by_default(a, b):
             self.assumptions.append(f"{a} == {b}")
+        elif verdict.status is Status.SOMETIMES and holds_if_divisible(self.facts.normalize(a - b)):
+            self.assumptions.append(f"{a} == {b}, which needs sizes that divide without rest")
         else:
             self._require(verdict, fault)
         return b if a.has_unknown and not b.has_unknown else a

@@ -144,8 +144,14 @@ def promised(
     """The value that an annotation promises: a parameter in a body, or what a call gives back."""
     context = interpreter.context
 
-    def inner(part: TypeForm) -> StaticValue:
-        return promised(interpreter, part, name, origin=origin, unbound=unbound)
+    def inner(part: TypeForm, index: int | None = None) -> StaticValue:
+        own = name if index is None else f"{name}[{index}]"
+        return promised(interpreter, part, own, origin=origin, unbound=unbound)
+
+    def any_of(element: TypeForm) -> ManyValue:
+        # The ints of a list are not one int.
+        is_int = isinstance(element, forms.IntForm)
+        return ManyValue(UNKNOWN if is_int else inner(element), context.fresh())
 
     match form:
         case forms.TensorForm(annotation=annotation):
@@ -168,11 +174,11 @@ def promised(
                 return Maybe(unknown) if len(rest) < len(options) else unknown
             return UNKNOWN
         case forms.TupleForm(elements=elements):
-            return tuple(inner(element) for element in elements)
+            return tuple(inner(element, i) for i, element in enumerate(elements))
         case forms.VariadicTupleForm(element=element):
-            return ManyValue(inner(element), context.fresh())
+            return any_of(element)
         case forms.ListForm(element=element):
-            return ListValue(ManyValue(inner(element), context.fresh()))
+            return ListValue(any_of(element))
         case forms.DictForm():
             return DictValue({}, complete=False)
         case forms.ClassForm(qualified_name=qualified):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from shaped.errors import Fault
 from shaped.spec.dims import Dim
 from shaped.spec.dtypes import ANY_DTYPE
 from shaped.spec.ops.indexing import setitem
@@ -62,7 +63,12 @@ def execute_annotated(interpreter: Interpreter, node: ast.AnnAssign) -> bool:
 def execute_augmented(interpreter: Interpreter, node: ast.AugAssign) -> bool:
     """`a += value`."""
     load = _as_load(node.target)
-    value = operators.augmented(interpreter, node, interpreter.evaluate(load), interpreter.evaluate(node.value))
+    left, right = interpreter.evaluate(load), interpreter.evaluate(node.value)
+    try:
+        value = operators.augmented(interpreter, node, left, right)
+    except Fault as fault:
+        interpreter.fault(node, fault)
+        value = left
     assign(interpreter, node.target, value)
     return True
 

@@ -128,12 +128,8 @@ def _guarded(interpreter: Interpreter, node: ast.AST, name: str, run: Callable[[
     except (Exception, RecursionError) as error:  # our own faults never take the user's tool down
         if interpreter.show_traceback:
             raise
-        line = getattr(node, "lineno", 1)
-        message = f"shaped could not check {name}: {type(error).__name__}: {error}"
-        hint = "run shaped check --traceback and report it"
-        interpreter.report.diagnostics.append(
-            Diagnostic(str(interpreter.path), Span(line, 0, line, 0), "internal", message, "note", (), hint)
-        )
+        interpreter.frame = None
+        interpreter.internal(node, error, name)
     finally:
         interpreter.frame, interpreter.muted, interpreter.counting = state
         interpreter.context.facts, interpreter.context.certain = facts, certain

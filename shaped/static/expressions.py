@@ -232,7 +232,7 @@ def _comprehend(
         return _generate(interpreter, generators, make)
     finally:
         frame.environment = outer
-        interpreter.context.facts = facts
+        interpreter.restore(facts, interpreter.context.certain)
 
 
 def _generate(

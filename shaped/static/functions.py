@@ -78,7 +78,9 @@ def define_class(interpreter: Interpreter, node: ast.ClassDef) -> None:
     bases = tuple(interpreter.evaluate(base) for base in node.bases)
     cls = ClassValue(node.name, node, interpreter.here.module, bases)
     cls.is_dataclass = any(name.rsplit(".", 1)[-1] in ("dataclass", "define", "frozen") for name in _decorators(interpreter, node))
-    cls.is_dataclass = cls.is_dataclass or any(isinstance(base, ClassValue) and base.is_dataclass for base in bases)
+    cls.is_dataclass = cls.is_dataclass or any(
+        base.is_dataclass if isinstance(base, ClassValue) else base == External("typing.NamedTuple") for base in bases
+    )
     frame = interpreter.here
     outer = frame.environment
     frame.environment = Environment(cls.names, outer)
@@ -108,7 +110,7 @@ def execute_module(interpreter: Interpreter, module: SourceModule) -> None:
     if module.path != interpreter.path:
         interpreter.report.depends_on.add(str(module.path))
     facts, certain = interpreter.context.facts, interpreter.context.certain
-    with interpreter.in_frame(frame):
+    with interpreter.in_frame(frame), interpreter.journal.outside():
         if module.path == interpreter.path:
             interpreter.execute(module.tree.body)
         else:

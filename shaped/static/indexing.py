@@ -9,6 +9,7 @@ from shaped.spec.dims import Dim
 from shaped.spec.ops.indexing import Index, Slice, index
 from shaped.spec.shape import Pack, Shape
 from shaped.spec.values import UNKNOWN, Many, TensorType
+from shaped.static.iteration import renewed
 from shaped.static.values import (
     ClassValue,
     Container,
@@ -136,7 +137,7 @@ def _any(interpreter: Interpreter, items: tuple[StaticValue, ...], length: Dim) 
 
 def _many(interpreter: Interpreter, many: ManyValue, key: StaticValue) -> StaticValue:
     if not isinstance(key, SliceValue):
-        return many.element
+        return renewed(interpreter, many.element)
     step = as_dim(key.step)
     if key.step is not None and (step is None or step.constant is None or step.constant < 0):
         whole = key.start is None and key.stop is None and step == -1

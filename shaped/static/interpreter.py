@@ -95,11 +95,20 @@ class Interpreter:
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise TooMuch
+        certain = self.context.certain
         try:
             value = expressions.evaluate(self, node)
         except Fault as fault:
             self.fault(node, fault)
             value = self.context.unknown_tensor()
+        except (TooMuch, RecursionError):
+            raise
+        except Exception as error:  # our own faults never take the user's tool down
+            if self.show_traceback:
+                raise
+            self.context.certain = certain
+            self.internal(node, error)
+            value = UNKNOWN
         if self.context.found:
             for fault in self.context.found:
                 self.fault(node, fault)
@@ -228,9 +237,19 @@ class Interpreter:
         if place is not None:
             self.add(Diagnostic(str(self.path), span_of(place[0]), code, message, "note"))
 
+    def internal(self, node: ast.AST, error: BaseException, name: str = "") -> None:
+        """Note a fault of the checker itself: what it was about is skipped."""
+        function = self.frame.function if self.frame is not None else None
+        name = name or (function.name if function is not None else "the module")
+        message = f"shaped could not check {name}: {type(error).__name__}: {error}"
+        hint = "run shaped check --traceback and report it"
+        place = self._place(node) if self.frame is not None else None
+        span = span_of(place[0] if place is not None else node)
+        self.add(Diagnostic(str(self.path), span, "internal", message, "note", (), hint))
+
     def add(self, diagnostic: Diagnostic) -> None:
         """Keep a finding, one for each line and code: what follows from a fault is not said again."""
-        key = (diagnostic.span.line, diagnostic.code if diagnostic.severity == "error" else diagnostic.message)
+        key = (diagnostic.span.line, diagnostic.message if diagnostic.code == "reveal" else diagnostic.code)
         if key not in self._found:
             self._found[key] = diagnostic
             self.report.diagnostics.append(diagnostic)

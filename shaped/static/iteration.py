@@ -6,12 +6,14 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from shaped.spec.dims import Dim, ceildiv
-from shaped.spec.shape import Shape
+from shaped.spec.dims import Dim, Kind, ceildiv
+from shaped.spec.shape import Pack, Shape
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static.values import (
+    ClassValue,
     Container,
     DictValue,
+    Instance,
     ListValue,
     ManyValue,
     Opaque,
@@ -39,6 +41,8 @@ def items(interpreter: Interpreter, value: StaticValue) -> tuple[StaticValue, ..
             return value.keys
         case Container():
             return value.content if isinstance(value.content, tuple) else None
+        case Instance() if value.cls.inherits("typing.NamedTuple"):
+            return tuple(value.attributes.get(name, UNKNOWN) for name in field_names(value.cls))
         case DictValue():
             return tuple(key if isinstance(key, str) else UNKNOWN for key in value.items) if value.complete else None
         case str():
@@ -53,6 +57,13 @@ def items(interpreter: Interpreter, value: StaticValue) -> tuple[StaticValue, ..
             if length is not None and length.constant is not None and length.constant <= MOST_ITEMS:
                 return (value.with_shape(Shape.of(*value.shape.axes[1:])),) * length.constant
     return None
+
+
+def field_names(cls: ClassValue) -> list[str]:
+    """The fields of a dataclass or named tuple, in order."""
+    from shaped.static.objects import fields
+
+    return [field.target.id for field in fields(cls) if isinstance(field.target, ast.Name)]
 
 
 def length(interpreter: Interpreter, value: StaticValue) -> Dim | None:
@@ -114,10 +125,10 @@ def _any_item(interpreter: Interpreter, value: StaticValue) -> StaticValue:
                 return value.with_shape(value.shape.replace(0))
             return context.unknown_tensor(value.dtype)
         case ManyValue():
-            return value.element
+            return renewed(interpreter, value.element)
         case ListValue(content) | Container(content=content):
             if isinstance(content, ManyValue):
-                return content.element
+                return renewed(interpreter, content.element)
             value = content
     if isinstance(value, tuple) and value:
         joined = value[0]
@@ -125,6 +136,27 @@ def _any_item(interpreter: Interpreter, value: StaticValue) -> StaticValue:
             joined = join(context, joined, item)
         return joined
     return UNKNOWN
+
+
+def renewed(interpreter: Interpreter, value: StaticValue) -> StaticValue:
+    """One of many values: what was not followed of it need not be as it is in another one."""
+    context = interpreter.context
+    match value:
+        case TensorType() if not value.shape.is_known:
+            axes = [
+                context.fresh_pack()
+                if isinstance(axis, Pack) and axis.kind is Kind.UNKNOWN
+                else axis.substitute({symbol: context.fresh() for symbol in axis.symbols() if symbol.is_fresh})
+                if isinstance(axis, Dim)
+                else axis
+                for axis in value.shape.axes
+            ]
+            return value.with_shape(Shape(tuple(axes)))
+        case tuple():
+            return tuple(renewed(interpreter, item) for item in value)
+        case Dim() if value.symbol is not None and value.symbol.is_fresh:
+            return context.fresh(low=value.symbol.low)
+    return value
 
 
 def unpack(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -67,6 +68,15 @@ class Journal:
                 else:
                     slots[key] = old
         return result, changes
+
+    @contextmanager
+    def outside(self) -> Iterator[None]:
+        """Changes that stay when the path under way is undone: what a module defines, an object that is made once."""
+        before, self._before = self._before, []
+        try:
+            yield
+        finally:
+            self._before = before
 
     def reset(self) -> None:
         """Forget the paths under way, after a fault that left them."""

@@ -95,7 +95,7 @@ def _round(interpreter: Interpreter, start: Callable[[], None], body: list[ast.s
     ends = [*([changes] if goes_on else []), *loop.continues]
     statements.join_paths(interpreter, ends)
     # What a round learned need not hold in the next one: its names are bound anew.
-    interpreter.context.facts = facts
+    interpreter.restore(facts, interpreter.context.certain)
     return bool(ends)
 
 
@@ -172,7 +172,7 @@ def _widen_entry(
     most = 1 if interpreter.in_trial else MOST_WIDENINGS
 
     def is_wide(symbol: Symbol) -> bool:
-        return symbol.name.startswith("_") and symbol.name[1:].isdigit() and int(symbol.name[1:]) >= first_number
+        return symbol.number is not None and symbol.number >= first_number
 
     for attempt in range(most + 1):
         loop = Loop(0, interpreter.journal.depth())

@@ -22,7 +22,7 @@ from shaped.static.values import (
 if TYPE_CHECKING:
     from shaped.static.interpreter import Interpreter
 
-_UNLIKE_OBJECTS = ("enum.", "typing.NamedTuple", "typing.TypedDict", "typing.Protocol", "collections.")
+_UNLIKE_OBJECTS = ("enum.", "typing.TypedDict", "typing.Protocol", "collections.")
 
 
 def is_unlike_objects(cls: ClassValue) -> bool:
@@ -95,7 +95,7 @@ def generic(interpreter: Interpreter, cls: ClassValue, scope: str, ints: Kind = 
     key = (id(cls), scope)
     if key not in interpreter.generic:
         interpreter.generic[key] = UNKNOWN  # an object that holds another of its class
-        with interpreter.quietly():
+        with interpreter.quietly(), interpreter.journal.outside():
             interpreter.generic[key] = make_generic(interpreter, cls, scope, ints)
     return interpreter.generic[key]
 

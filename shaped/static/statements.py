@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from shaped.errors import Fault
 from shaped.static import annotate, assignment, conditions, functions, loops
 from shaped.static.imports import absolute_name
 from shaped.static.join import forgotten, join_slots
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
 def execute(interpreter: Interpreter, node: ast.stmt) -> bool:
     """Run one statement; False if no path goes on behind it."""
     assumed = len(interpreter.context.assumptions)
-    goes_on = _EXECUTE.get(type(node), _other)(interpreter, node)
+    try:
+        goes_on = _EXECUTE.get(type(node), _other)(interpreter, node)
+    except Fault as fault:
+        interpreter.fault(node, fault)
+        goes_on = True
     if len(interpreter.context.assumptions) > assumed and not isinstance(node, _COMPOUND):
         interpreter.assume(node, assumed)
     return goes_on
@@ -78,7 +83,7 @@ def branch(
         understood_all = understood_all and understood
         if goes_on:
             live.append((changes, interpreter.context.facts, interpreter.context.certain))
-        interpreter.context.facts, interpreter.context.certain = facts, certain
+        interpreter.restore(facts, certain)
     join_paths(interpreter, [changes for changes, _, _ in live])
     if live:
         joined = live[0][1]
@@ -119,8 +124,10 @@ def _try(interpreter: Interpreter, node: ast.Try | ast.TryStar) -> bool:
     # A fault inside `try` may be meant: code probes what works. It is not reported when something catches it.
     quiet = bool(node.handlers)
     interpreter.muted += quiet
-    goes_on, changes = interpreter.journal.on_path(normal)
-    interpreter.muted -= quiet
+    try:
+        goes_on, changes = interpreter.journal.on_path(normal)
+    finally:
+        interpreter.muted -= quiet
     if goes_on:
         live.append(changes)
     after_body = interpreter.context.facts
