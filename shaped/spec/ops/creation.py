@@ -12,7 +12,7 @@ from shaped.spec.op import op
 from shaped.spec.ops.arguments import spread
 from shaped.spec.promotion import category, is_number, number_dtype, promote, requested
 from shaped.spec.shape import Shape
-from shaped.spec.values import UNKNOWN, Many, Ratio, TensorType, Value
+from shaped.spec.values import Many, Ratio, TensorType, Value
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
@@ -359,8 +359,7 @@ def new_tensor(
     layout: Value = None,
     pin_memory: Value = False,
 ) -> Value:
-    default = data.dtype if isinstance(data, TensorType) else input.dtype if data is not UNKNOWN else ANY_DTYPE
-    return created(data_type(context, data)[0], dtype, default, input.device if device is None else device)
+    return created(data_type(context, data)[0], dtype, input.dtype, input.device if device is None else device)
 
 
 def data_type(context: Context, data: Value) -> tuple[Shape, DType]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
 from shaped.spec.broadcast import uncertain_if_joined
-from shaped.spec.dims import ONE, Dim
+from shaped.spec.dims import Dim
 from shaped.spec.dtypes import BOOL, BOOLEAN, COMPLEX, INT64, DType
 from shaped.spec.op import op
 from shaped.spec.ops.reduction import value_and_index
@@ -196,13 +196,13 @@ def _unique(
     axis = None if dim is None else context.axis(operation, input, dim)
     # Of a tensor without axes torch gives an inverse of one axis, or of none: both occur.
     inverse = input.shape if input.shape.rank != 0 else Shape.of(context.fresh_pack())
+    size = None if axis is None else input.shape.at(axis)
     if dim is None:
         shape = Shape.of(count)
-    elif axis is None or input.shape.at(axis) is None:
+    elif axis is None or size is None:
         shape, inverse = Shape.of(context.fresh_pack()), Shape.of(context.fresh())
     else:
-        shape = input.shape.replace(axis, count)
-        inverse = Shape.of(input.shape.at(axis) or ONE)
+        shape, inverse = input.shape.replace(axis, count), Shape.of(size)
     values = input.with_shape(shape)
     if not isinstance(return_inverse, bool) or not isinstance(return_counts, bool):
         return UNKNOWN
