@@ -22,7 +22,7 @@ class Config:
     """The sizes of a GPT."""
 
     vocab: int
-    context: int = 32
+    context: int = 64
     d_model: int = 64
     n_heads: int = 4
     n_layers: int = 2
@@ -97,19 +97,18 @@ class GPT(nn.Module):
         logits = self(tokens)
         return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
-    def next_token(self, tokens: Int[Tensor, "batch seq"]) -> Int[Tensor, "batch"]:
-        """The likeliest token after each row; what lies before the context is not seen."""
-        window = tokens[:, -self.context :]
-        logits = self(window)[:, -1]
-        return logits.argmax(dim=-1)
-
     @torch.no_grad()
     def generate(self, prompt: Int[Tensor, "batch seq"], count: int) -> Int[Tensor, "batch seq+{count}"]:
-        """The prompt and `count` more tokens."""
+        """The prompt and the `count` likeliest tokens after it.
+
+        No position sees those after it, so the tokens that are yet to come may hold anything.
+        """
         seq = prompt.shape[1]
+        assert seq + count <= self.context, "there are no positions for more tokens"
         tokens = F.pad(prompt, (0, count))
         for end in range(seq, seq + count):
-            tokens[:, end] = self.next_token(tokens[:, :end])
+            logits = self(tokens)[:, end - 1]
+            tokens[:, end] = logits.argmax(dim=-1)
         return tokens
 
 
@@ -133,14 +132,14 @@ def main() -> None:
     config = Config(vocab=len(ALPHABET))
     model = GPT(config)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
-    for step in range(121):
+    for step in range(161):
         loss = model.loss(*sample(data, batch=16, seq=config.context))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         if step % 20 == 0:
             print(f"step {step}: loss {loss.item():.3f}")
-    written = model.generate(encode("This is the ").unsqueeze(0), count=60)
+    written = model.generate(encode("This is the ").unsqueeze(0), count=50)
     print("".join(ALPHABET[index] for index in written[0].tolist()))
     assert loss.item() < 0.5
 

@@ -83,25 +83,26 @@ def train_step(
     return loss.item()
 
 
-def main() -> None:
-    torch.manual_seed(0)
-    noise = 0.3
-    images = load()
+def experiment(images: Float[Tensor, "n 1 8 8"], noise: float) -> tuple[float, float]:
+    """Train on 1,500 images, in random batches of 50; gives the others' errors with the noise and without it."""
     training, held_out = images[:1500], images[1500:]
     model = UNet(channels=1, width=8)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
-    for epoch in range(8):
-        for rows in torch.randperm(len(training)).split(50):
-            loss = train_step(model, optimizer, training[rows], noise)
-        print(f"epoch {epoch}: loss {loss:.4f}")
+    for step, rows in enumerate(torch.randint(len(training), (240, 50))):
+        loss = train_step(model, optimizer, training[rows], noise)
+        if step % 60 == 0:
+            print(f"step {step}: loss {loss:.4f}")
     with torch.no_grad():
         noisy = held_out + noise * torch.randn_like(held_out)
-        before = F.mse_loss(noisy, held_out).item()
-        after = F.mse_loss(model(noisy), held_out).item()
-        cropped = denoise_any(model, noisy[:, :, :7, :5])
+        assert denoise_any(model, noisy[:, :, :7, :5]).shape[-2:] == (7, 5)
+        return F.mse_loss(noisy, held_out).item(), F.mse_loss(model(noisy), held_out).item()
+
+
+def main() -> None:
+    torch.manual_seed(0)
+    before, after = experiment(load(), noise=0.3)
     print(f"mean squared error: {before:.4f} with the noise, {after:.4f} after the U-Net")
     assert after < before / 2
-    assert cropped.shape[-2:] == (7, 5)
 
 
 if __name__ == "__main__":

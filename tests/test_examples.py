@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import subprocess
 import sys
@@ -24,7 +25,11 @@ def by_name(path: Path) -> str:
 
 @pytest.mark.parametrize("path", CLEAN, ids=by_name)
 def test_an_example_runs_and_reaches_its_goal(path: Path) -> None:
-    done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=300, check=False)
+    # One thread: the models are small, and several tests run at once.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, path], capture_output=True, text=True, timeout=300, check=False, env=environment
+    )
     assert done.returncode == 0, done.stderr
 
 
