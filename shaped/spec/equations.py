@@ -119,7 +119,7 @@ def _assumptions(facts: Facts, difference: Dim, written: Dim) -> Iterator[Verdic
     shared = common_monomial(written)
     quotients = ((divide_monomial(monomial, shared), coefficient) for monomial, coefficient in written.terms)
     equation = primitive(Dim({m: c for m, c in quotients if m is not None}))
-    for way in (_by_naming, _by_choice, _by_pinning):
+    for way in (_by_choice, _by_naming, _by_pinning):
         verdict = way(facts, equation)
         if verdict is not None and verdict.learned is not None and not verdict.learned.is_impossible:
             yield verdict

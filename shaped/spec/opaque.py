@@ -21,7 +21,7 @@ def bounded(dim: Dim) -> Dim:
         len(dim.terms) <= MOST_TERMS
         and dim.degree <= MOST_DEGREE
         and all(
-            coefficient.bit_length() <= MOST_BITS and all(len(atom.sort_key[1]) <= LONGEST_KEY for atom, _ in monomial)
+            coefficient.bit_length() <= MOST_BITS and all(_is_small(atom) for atom, _ in monomial)
             for monomial, coefficient in dim.terms
         )
     )

@@ -213,6 +213,8 @@ CASES: list[tuple[Dim, Dim, Status, str]] = [
     (minimum(t, 64), t, Status.ASSUMABLE, "t <= 64"),
     (minimum(t, 64), Dim.of(64), Status.ASSUMABLE, "64 <= t"),
     (maximum(t, 3), t, Status.ASSUMABLE, "3 <= t"),
+    (minimum(t, d_model), t, Status.ASSUMABLE, "t <= d_model"),
+    (b * minimum(t, d_model), b * d_model, Status.ASSUMABLE, "d_model <= t"),
     # an image size that a fixed head pins
     (512 * (s // 32 - 6) ** 2, Dim.of(512), Status.ASSUMABLE, "(s//32)*(s//32)-12*(s//32) == -35"),
     (512 * (s // 32) ** 2, Dim.of(25088), Status.ASSUMABLE, "s//32 == 7"),
