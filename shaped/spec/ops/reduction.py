@@ -85,10 +85,7 @@ def _declare_extreme(name: str, formula: str) -> None:
 
 def value_and_index(context: Context, operation: str, input: TensorType, dim: Value, keepdim: Value) -> Value:
     """Along an axis the values and their indices, over all axes the value alone."""
-    # A tensor without axes is its own extreme, in any dtype.
-    dtype = (
-        input.dtype if input.shape.rank == 0 else excluding(operation, input.dtype, COMPLEX, "tensors have no order")
-    )
+    dtype = excluding(operation, input.dtype, COMPLEX, "tensors have no order")
     if dim is None:
         reject_empty(context, operation, input)
         return _result(context, operation, input, None, False, dtype)

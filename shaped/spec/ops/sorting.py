@@ -194,8 +194,8 @@ def _unique(
 ) -> Value:
     count = context.fresh()
     axis = None if dim is None else context.axis(operation, input, dim)
-    # Of a tensor without axes torch gives an inverse of one axis, or of none: both occur.
-    inverse = input.shape if input.shape.rank != 0 else Shape.of(context.fresh_pack())
+    # Of a single element torch's unique_consecutive gives an inverse without any.
+    inverse = input.shape if operation == "unique" else Shape.of(context.fresh_pack())
     size = None if axis is None else input.shape.at(axis)
     if dim is None:
         shape = Shape.of(count)
