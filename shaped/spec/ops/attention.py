@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
-from shaped.spec.broadcast import broadcast
+from shaped.spec.broadcast import broadcast, uncertain_if_joined
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.op import Module, module, op
+from shaped.spec.ops.arguments import require_expands
 from shaped.spec.ops.linear import Linear, parameter_if
 from shaped.spec.ops.options import (
     common_dtype,
@@ -113,11 +114,16 @@ def _leading_axes(
 
 
 def _check_mask(context: Context, operation: str, mask: TensorType, scores: Shape) -> None:
-    """A mask broadcasts to the scores."""
+    """A mask broadcasts to the scores, and does not make them larger."""
     operands = f"mask {mask} for scores {scores}"
     if scores.rank is not None and mask.shape.least_rank > scores.rank:
         raise ShapeError(operation, f"the mask has {mask.shape.least_rank} axes, at most {scores.rank} fit", operands)
-    broadcast(context, operation, mask, TensorType(scores), operands=operands)
+
+    def fault(own: Dim, wanted: Dim) -> Fault:
+        return ShapeError(operation, f"sizes {own} and {wanted} differ", operands, dims=(own, wanted))
+
+    with uncertain_if_joined(context, mask):
+        require_expands(context, mask.shape, scores, fault)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,9 @@ def test_norms_of_channels_agree_with_torch(kind, count, data, channels, affine,
     batch = data.draw(st.sampled_from([(2,), (3,), ()]))
     input = data.draw(nearly((*batch, channels, *(data.draw(more_than_one) for _ in range(count)))))
     options = () if kind.startswith("Lazy") else (channels,)
-    check_module(f"torch.nn.{kind}{count}d", *options, affine=affine, track_running_stats=tracked, training=False, input=input)
+    check_module(
+        f"torch.nn.{kind}{count}d", *options, affine=affine, track_running_stats=tracked, training=False, input=input
+    )
 
 
 @several
