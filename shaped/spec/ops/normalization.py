@@ -324,6 +324,12 @@ def local_response_norm(
     return input.with_dtype(DType(input.dtype.names | as_float(input.dtype).names))
 
 
+def _both(a: Value, b: Value) -> bool | None:
+    """Whether both flags are true, None where that was not followed."""
+    flags = (flag(a), flag(b))
+    return False if False in flags else None if None in flags else True
+
+
 class _BatchNorm(Module):
     """Normalise each channel (axis 1) over the batch and the spatial axes."""
 
@@ -339,13 +345,15 @@ class _BatchNorm(Module):
         track_running_stats: Value = True,
         device: Value = None,
         dtype: Value = None,
+        *,
+        bias: Value = True,
     ) -> None:
         self.num_features = option_size(context, num_features)
         self.eps, self.momentum, self.affine = eps, momentum, affine
         self.track_running_stats = track_running_stats
         shape, kind = Shape.of(self.num_features), parameter_dtype(dtype)
         self.weight = parameter_if(flag(affine), shape, kind)
-        self.bias = parameter_if(flag(affine), shape, kind)
+        self.bias = parameter_if(_both(affine, bias), shape, kind)
         self.running_mean = parameter_if(flag(track_running_stats), shape, kind)
         self.running_var = parameter_if(flag(track_running_stats), shape, kind)
 
@@ -394,8 +402,10 @@ class SyncBatchNorm(_BatchNorm):
         process_group: Value = None,
         device: Value = None,
         dtype: Value = None,
+        *,
+        bias: Value = True,
     ) -> None:
-        super().__init__(context, num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        super().__init__(context, num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
 
 @op("convert_sync_batchnorm", "torch.nn.SyncBatchNorm.convert_sync_batchnorm", formula="y = module")
@@ -419,13 +429,15 @@ class _InstanceNorm(Module):
         track_running_stats: Value = False,
         device: Value = None,
         dtype: Value = None,
+        *,
+        bias: Value = True,
     ) -> None:
         self.num_features = option_size(context, num_features)
         self.eps, self.momentum, self.affine = eps, momentum, affine
         self.track_running_stats = track_running_stats
         shape, kind = Shape.of(self.num_features), parameter_dtype(dtype)
         self.weight = parameter_if(flag(affine), shape, kind)
-        self.bias = parameter_if(flag(affine), shape, kind)
+        self.bias = parameter_if(_both(affine, bias), shape, kind)
         self.running_mean = parameter_if(flag(track_running_stats), shape, kind)
         self.running_var = parameter_if(flag(track_running_stats), shape, kind)
 
@@ -498,9 +510,9 @@ class LayerNorm(Module):
         self.weight: Value = UNKNOWN
         self.bias: Value = UNKNOWN
         if self.sizes is not None:
-            affine, kind = flag(elementwise_affine), parameter_dtype(dtype)
-            self.weight = parameter_if(affine, Shape(self.sizes), kind)
-            self.bias = parameter_if(affine and flag(bias), Shape(self.sizes), kind)
+            kind = parameter_dtype(dtype)
+            self.weight = parameter_if(flag(elementwise_affine), Shape(self.sizes), kind)
+            self.bias = parameter_if(_both(elementwise_affine, bias), Shape(self.sizes), kind)
 
     def forward(self, context: Context, input: TensorType) -> TensorType:
         """(..., *normalized_shape) -> the same."""
@@ -545,6 +557,8 @@ class GroupNorm(Module):
         affine: Value = True,
         device: Value = None,
         dtype: Value = None,
+        *,
+        bias: Value = True,
     ) -> None:
         self.num_groups = option_size(context, num_groups, low=1)
         self.num_channels = option_size(context, num_channels)
@@ -552,7 +566,7 @@ class GroupNorm(Module):
         self.eps, self.affine = eps, affine
         shape, kind = Shape.of(self.num_channels), parameter_dtype(dtype)
         self.weight = parameter_if(flag(affine), shape, kind)
-        self.bias = parameter_if(flag(affine), shape, kind)
+        self.bias = parameter_if(_both(affine, bias), shape, kind)
 
     def forward(self, context: Context, input: TensorType) -> TensorType:
         """(batch, num_channels, ...) -> the same."""
