@@ -31,7 +31,7 @@ class ResNet9(nn.Module):
         out = self.conv1(xb)
         out = self.conv2(out)
         out = self.res1(out) + out  # error[shape]
-        return self.classifier(out)
+        return self.classifier(out)  # cause
 
 
 def main() -> None:
