@@ -33,6 +33,8 @@ FAMILIES = (
     "random",
     "conversion",
     "initialization",
+    "spectral",
+    "foreach",
     "linear",
     "convolution",
     "pooling",

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from shaped.errors import DtypeError, ShapeError
 from shaped.spec.broadcast import broadcast, is_joined
 from shaped.spec.dtypes import BOOL, COMPLEX, INTEGERS, DType
+from shaped.spec.op import op
+from shaped.spec.ops.creation import size_shape
 from shaped.spec.pointwise import as_tensor, pointwise, pointwise_op
-from shaped.spec.promotion import excluding, is_number, result_type
+from shaped.spec.promotion import as_float, as_real, as_sum, excluding, is_number, result_type
+from shaped.spec.shape import Shape
 from shaped.spec.values import TensorType, Value
 
 if TYPE_CHECKING:
@@ -122,3 +125,18 @@ def fill(context: Context, input: TensorType, value: Value) -> Value:
     if isinstance(value, TensorType) and value.shape.least_rank:
         raise ShapeError("fill", f"the value has no axes, not {value.shape}", str(input))
     return input
+
+
+@op("dist", "torch.dist", "Tensor.dist", formula="y = |x - other|")
+def dist(context: Context, input: TensorType, other: TensorType, p: Value = None) -> Value:
+    difference = pointwise(context, "dist", input, other, symbol=" - ")
+    if not isinstance(difference, TensorType):
+        return difference
+    return difference.with_shape(Shape(())).with_dtype(as_real(as_float(difference.dtype)))
+
+
+@op("sum_to_size", "Tensor.sum_to_size", formula="y = x summed to a shape that broadcasts to it")
+def sum_to_size(context: Context, input: TensorType, *size: Value) -> Value:
+    # Where nothing is summed the dtype stays, also for integers.
+    dtype = DType(input.dtype.names | as_sum(input.dtype).names)
+    return input.with_shape(size_shape(context, "sum_to_size", size)).with_dtype(dtype)

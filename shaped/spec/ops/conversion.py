@@ -37,7 +37,7 @@ _declare_same("pin_memory", "Tensor.pin_memory")
 _declare_same("as_subclass", "Tensor.as_subclass")
 _declare_same("numpy", "Tensor.numpy", "Tensor.__array__")
 _declare_same("coalesce", "Tensor.coalesce")
-_declare_same("dense", "Tensor.to_dense")
+_declare_same("to_dense", "Tensor.to_dense", "Tensor.dequantize")
 _declare_same("zero_", in_place=("torch.zero_", "Tensor.zero_"), formula="y = 0")
 _declare_same("__deepcopy__", "Tensor.__deepcopy__")
 
@@ -259,6 +259,27 @@ for _name, _names, _formula in [
 @op("is_tensor", "torch.is_tensor", formula="x is a tensor")
 def is_tensor(context: Context, obj: Value) -> Value:
     return UNKNOWN if obj is UNKNOWN else isinstance(obj, TensorType)
+
+
+def _declare_layout_question(name: str, formula: str) -> None:
+    @op(name, f"Tensor.{name}", formula=formula)
+    def rule(context: Context, input: TensorType, *args: Value, **options: Value) -> Value:
+        return UNKNOWN
+
+
+for _name, _formula in [
+    ("stride", "the distance in memory between neighbours along an axis"),
+    ("is_contiguous", "elements lie in memory in their order"),
+    ("data_ptr", "the address of the first element"),
+    ("storage_offset", "the position of the first element in its storage"),
+    ("get_device", "the number of the device"),
+]:
+    _declare_layout_question(_name, _formula)
+
+
+@op("testing.assert_close", "torch.testing.assert_close", formula="every |x - y| is small")
+def assert_close(context: Context, actual: Value, expected: Value, **options: Value) -> Value:
+    return None
 
 
 @op("is_same_size", "torch.is_same_size", "Tensor.is_same_size", formula="x and y have the same shape")

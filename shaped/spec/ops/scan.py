@@ -101,6 +101,16 @@ _declare_trapezoid("trapezoid")
 _declare_trapezoid("trapz")
 
 
+@op("cumulative_trapezoid", "torch.cumulative_trapezoid", formula="y[i] = trapezoid x[:i+2]")
+def cumulative_trapezoid(
+    context: Context, y: TensorType, x: Value = None, *, dx: Value = None, dim: Value = LAST
+) -> Value:
+    if x is not None:
+        return context.unknown_tensor()
+    result = diff(context, y, ONE, dim)
+    return result.with_dtype(as_float(result.dtype)) if isinstance(result, TensorType) else result
+
+
 @pointwise_op(
     "renorm",
     "torch.renorm",

@@ -182,6 +182,7 @@ def unique(
 def unique_consecutive(
     context: Context,
     input: TensorType,
+    *,  # torch takes the flags by position in another order than it documents
     return_inverse: Value = False,
     return_counts: Value = False,
     dim: Value = None,
@@ -194,8 +195,7 @@ def _unique(
 ) -> Value:
     count = context.fresh()
     axis = None if dim is None else context.axis(operation, input, dim)
-    # Of a single element torch's unique_consecutive gives an inverse without any.
-    inverse = input.shape if operation == "unique" else Shape.of(context.fresh_pack())
+    inverse = input.shape
     size = None if axis is None else input.shape.at(axis)
     if dim is None:
         shape = Shape.of(count)

@@ -47,7 +47,7 @@ def test_how_many_are_different_is_not_known(
     tensor: torch.Tensor, inverse: bool, counts: bool, dim: int | None
 ) -> None:
     check("torch.unique", tensor, True, inverse, counts, dim)
-    check("torch.unique_consecutive", tensor, inverse, counts, dim)
+    check("torch.unique_consecutive", tensor, return_inverse=inverse, return_counts=counts, dim=dim)
 
 
 @given(tensors(filled_shapes), st.integers(0, 4))
