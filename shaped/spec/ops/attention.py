@@ -18,6 +18,7 @@ from shaped.spec.ops.options import (
     option_size,
     optional_tensor,
     parameter_dtype,
+    require_divides,
     require_equal,
 )
 from shaped.spec.shape import Shape
@@ -361,9 +362,9 @@ class MultiheadAttention(Module):
     ) -> None:
         self.embed_dim = option_size(context, embed_dim)
         self.num_heads = option_size(context, num_heads, low=1)
-        if never_divides(context, self.embed_dim, self.num_heads):
-            reason = f"embed_dim {self.embed_dim} is not divisible by num_heads {self.num_heads}"
-            raise ShapeError("nn.MultiheadAttention", reason, dims=(self.embed_dim, self.num_heads))
+        sizes = (self.embed_dim, self.num_heads)
+        reason = f"embed_dim {self.embed_dim} is not divisible by num_heads {self.num_heads}"
+        require_divides(context, *sizes, lambda: ShapeError("nn.MultiheadAttention", reason, dims=sizes))
         self.kdim = self.embed_dim if kdim is None else option_size(context, kdim)
         self.vdim = self.embed_dim if vdim is None else option_size(context, vdim)
         self.head_dim = self.embed_dim // self.num_heads

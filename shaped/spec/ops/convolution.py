@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 from shaped.errors import Fault, ShapeError
 from shaped.spec.dims import ZERO, Dim
 from shaped.spec.op import Module, module, op
+from shaped.spec.ops.lazy import declare_lazy
 from shaped.spec.ops.options import (
     common_dtype,
     flag,
     is_less,
-    never_divides,
     option_size,
     option_sizes,
     optional_tensor,
     parameter_dtype,
+    require_divides,
     require_equal,
 )
 from shaped.spec.ops.spatial import Spatial, channels_last_hint, split_spatial
@@ -152,8 +153,14 @@ def _weight_axes(
 def _check_groups(context: Context, operation: str, channels: Dim, groups: Dim, name: str) -> None:
     if is_less(context, groups, 1):
         raise ShapeError(operation, f"groups is {groups}, a positive int expected", dims=(groups,))
-    if never_divides(context, channels, groups):
-        raise ShapeError(operation, f"{name} {channels} is not divisible by groups {groups}", dims=(channels, groups))
+    require_divides(
+        context,
+        channels,
+        groups,
+        lambda: ShapeError(
+            operation, f"{name} {channels} is not divisible by groups {groups}", dims=(channels, groups)
+        ),
+    )
 
 
 def _check_bias(context: Context, operation: str, bias: Value, channels: Dim) -> None:
@@ -539,18 +546,5 @@ class ConvTranspose3d(_TransposedConvolution):
     count = 3
 
 
-class _LazyConvolution(Module):
-    """A convolution that takes its input channels from the first input."""
-
-    kind: type[_Convolution]
-
-    def __init__(self, context: Context, *args: Value, **kwargs: Value) -> None:
-        self.inner = self.kind(context, context.fresh(), *args, **kwargs)
-
-    def forward(self, context: Context, input: TensorType) -> Value:
-        """As the convolution's, for any number of channels in."""
-        return self.inner.forward(context, input)
-
-
 for _kind in (Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d):
-    module(f"torch.nn.Lazy{_kind.__name__}")(type(f"Lazy{_kind.__name__}", (_LazyConvolution,), {"kind": _kind}))
+    declare_lazy(_kind)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from shaped.errors import Fault, ShapeError
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.op import Module, module, op
+from shaped.spec.ops.lazy import declare_lazy
 from shaped.spec.ops.options import common_dtype, flag, option_size, optional_tensor, parameter_dtype, require_equal
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
@@ -161,20 +162,7 @@ class Linear(Module):
         return input.with_shape(shape).with_dtype(common_dtype(input, self.weight))
 
 
-@module("torch.nn.LazyLinear")
-class LazyLinear(Module):
-    """A `Linear` that takes its input features from the first input."""
-
-    def __init__(
-        self, context: Context, out_features: Value, bias: Value = True, device: Value = None, dtype: Value = None
-    ) -> None:
-        self.inner = Linear(context, UNKNOWN, out_features, bias, device, dtype)
-        self.in_features, self.out_features = self.inner.in_features, self.inner.out_features
-        self.weight, self.bias = self.inner.weight, self.inner.bias
-
-    def forward(self, context: Context, input: TensorType) -> TensorType:
-        """(..., any) -> (..., out_features)."""
-        return self.inner.forward(context, input)
+declare_lazy(Linear)
 
 
 @module("torch.nn.Bilinear")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING
 
 from shaped.spec.op import Module, module
@@ -13,24 +14,29 @@ if TYPE_CHECKING:
 
 
 class Loss(Module):
-    """A loss. `function` is its function, `parameters` its constructor's in torch's order."""
+    """A loss. `function` is its function, `given` what its constructor was given."""
 
     function: str
-    parameters: tuple[str, ...]
-    keyword_only = False
-
-    def __init__(self, context: Context, *args: Value, **kwargs: Value) -> None:
-        if (args and self.keyword_only) or len(args) > len(self.parameters):
-            raise TypeError(f"{self.torch_name} takes other arguments")
-        given = {**dict(zip(self.parameters, args, strict=False)), **kwargs}
-        if not set(given) <= set(self.parameters):
-            raise TypeError(f"{self.torch_name} takes other arguments")
-        self.given = given
-        self.reduction: Value = given.get("reduction", "mean")
+    given: dict[str, Value]
 
     def forward(self, context: Context, *inputs: Value, **named: Value) -> Value:
         """The function of the inputs."""
         return call_function(context, self.function, *inputs, **named, **self.given)
+
+
+def _declare_loss(name: str, function: str, parameters: tuple[str, ...], *, keyword_only: bool) -> None:
+    kind = inspect.Parameter.KEYWORD_ONLY if keyword_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+    def initialize(self: Loss, context: Context, *args: Value, **kwargs: Value) -> None:
+        self.given = {**dict(zip(parameters, args, strict=False)), **kwargs}
+        self.reduction = self.given.get("reduction", "mean")  # type: ignore[attr-defined]  # users read it
+
+    own = inspect.signature(initialize)
+    more = [inspect.Parameter(each, kind, default=None) for each in parameters]
+    first = list(own.parameters.values())[:2]
+    initialize.__signature__ = own.replace(parameters=[*first, *more])  # type: ignore[attr-defined]  # read by inspect
+    body = {"__init__": initialize, "function": function, "__doc__": f"The module of `{function}`."}
+    module(f"torch.nn.{name}")(type(name, (Loss,), body))
 
 
 _OLD = ("size_average", "reduce", "reduction")
@@ -66,5 +72,4 @@ _LOSSES: dict[str, tuple[str, tuple[str, ...]]] = {
 _KEYWORD_ONLY = {"GaussianNLLLoss", "TripletMarginWithDistanceLoss"}
 
 for _name, (_function, _parameters) in _LOSSES.items():
-    _body = {"function": _function, "parameters": _parameters, "keyword_only": _name in _KEYWORD_ONLY}
-    module(f"torch.nn.{_name}", *(["torch.nn.NLLLoss2d"] if _name == "NLLLoss" else []))(type(_name, (Loss,), _body))
+    _declare_loss(_name, _function, _parameters, keyword_only=_name in _KEYWORD_ONLY)

@@ -9,14 +9,15 @@ from shaped.spec.dims import Dim, product
 from shaped.spec.dtypes import DType
 from shaped.spec.op import Module, module, op
 from shaped.spec.ops.arguments import listed
+from shaped.spec.ops.lazy import declare_lazy
 from shaped.spec.ops.linear import parameter_if
 from shaped.spec.ops.options import (
     flag,
     is_less,
-    never_divides,
     option_size,
     optional_tensor,
     parameter_dtype,
+    require_divides,
     require_equal,
 )
 from shaped.spec.promotion import as_float
@@ -303,9 +304,8 @@ def group_norm(
 def _check_divides(context: Context, operation: str, groups: Dim, channels: Dim, operands: str = "") -> None:
     if is_less(context, groups, 1):
         raise ShapeError(operation, f"{groups} groups, at least 1 expected", operands, dims=(groups,))
-    if never_divides(context, channels, groups):
-        reason = f"{channels} channels do not divide into {groups} groups"
-        raise ShapeError(operation, reason, operands, dims=(channels, groups))
+    reason = f"{channels} channels do not divide into {groups} groups"
+    require_divides(context, channels, groups, lambda: ShapeError(operation, reason, operands, dims=(channels, groups)))
 
 
 @op(
@@ -473,21 +473,8 @@ class InstanceNorm3d(_InstanceNorm):
     count = 3
 
 
-class _LazyNorm(Module):
-    """A norm that takes its number of features from the first input."""
-
-    kind: type[_BatchNorm | _InstanceNorm]
-
-    def __init__(self, context: Context, *args: Value, **kwargs: Value) -> None:
-        self.inner = self.kind(context, UNKNOWN, *args, **kwargs)
-
-    def forward(self, context: Context, input: TensorType) -> TensorType:
-        """As the norm's, for any number of features."""
-        return self.inner.forward(context, input)
-
-
 for _kind in (BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d):
-    module(f"torch.nn.Lazy{_kind.__name__}")(type(f"Lazy{_kind.__name__}", (_LazyNorm,), {"kind": _kind}))
+    declare_lazy(_kind, affine=True, track_running_stats=True)
 
 
 @module("torch.nn.LayerNorm")

@@ -116,12 +116,29 @@ def is_less(context: Context, a: DimLike, b: DimLike) -> bool:
 def require_equal(
     context: Context, tensors: tuple[TensorType, ...], a: DimLike, b: DimLike, fault: Callable[[], Fault]
 ) -> Dim:
-    """As `Context.require_equal`, for sizes of tensors, one of which may be joined from several paths."""
+    """As `Context.require_equal`, for sizes of tensors, one of which may be joined from several paths.
+
+    `a` is a size of the only tensor, or `a` and `b` are sizes of both.
+    """
+    others: tuple[Dim, ...] = ()
+    if len(tensors) == 1 and tensors[0].shape.rank is not None:
+        others = tuple(dim for dim in tensors[0].shape.dims if dim is not a)
     with uncertain_if_joined(context, *tensors):
-        return context.require_equal(a, b, fault)
+        return context.require_equal(a, b, fault, others=others)
 
 
 def never_divides(context: Context, numerator: DimLike, divisor: DimLike) -> bool:
     """Whether `divisor` leaves a rest in `numerator` for all sizes."""
     divisor = Dim.of(divisor)
     return divisor == 0 or context.is_never_equal(Dim.of(numerator) % divisor, 0)
+
+
+def require_divides(context: Context, numerator: DimLike, divisor: DimLike, fault: Callable[[], Fault]) -> None:
+    """Demand that `divisor` leaves no rest in `numerator`; after it, none is left.
+
+    Raises:
+        Fault: `fault()`, when it leaves one for all sizes.
+    """
+    if never_divides(context, numerator, divisor):
+        raise fault()
+    context.facts = context.facts.with_exact(numerator, divisor)

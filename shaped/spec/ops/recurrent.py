@@ -75,20 +75,26 @@ class _Recurrent(Module):
     gates = 1
     has_cell = False
 
-    def __init__(self, context: Context, *args: Value, **kwargs: Value) -> None:
-        own = ("nonlinearity",) if self.operation == "rnn" else ()
-        more = ("bias", "batch_first", "dropout", "bidirectional", "proj_size", "device", "dtype")
-        names = ("input_size", "hidden_size", "num_layers", *own, *more)
-        if len(args) > len(names) or not set(kwargs) <= set(names):
-            raise TypeError(f"{self.torch_name} takes other arguments")
-        given = {**dict(zip(names, args, strict=False)), **kwargs}
-        self.input_size = option_size(context, given["input_size"])
-        self.hidden_size = option_size(context, given["hidden_size"], low=1)
-        self.num_layers = option_size(context, given.get("num_layers", 1), low=1)
-        self.batch_first = given.get("batch_first", False)
-        self.bidirectional = given.get("bidirectional", False)
-        self.dropout, self.bias = given.get("dropout", 0.0), given.get("bias", True)
-        self.proj_size = option_size(context, given.get("proj_size", 0))
+    def __init__(
+        self,
+        context: Context,
+        input_size: Value,
+        hidden_size: Value,
+        num_layers: Value = 1,
+        bias: Value = True,
+        batch_first: Value = False,
+        dropout: Value = 0.0,
+        bidirectional: Value = False,
+        proj_size: Value = 0,
+        device: Value = None,
+        dtype: Value = None,
+    ) -> None:
+        self.input_size = option_size(context, input_size)
+        self.hidden_size = option_size(context, hidden_size, low=1)
+        self.num_layers = option_size(context, num_layers, low=1)
+        self.batch_first, self.bidirectional = batch_first, bidirectional
+        self.dropout, self.bias = dropout, bias
+        self.proj_size = option_size(context, proj_size)
         self._check_sizes(context)
         both = flag(self.bidirectional)
         self.directions = context.fresh(1) if both is None else Dim.of(2 if both else 1)
@@ -100,7 +106,7 @@ class _Recurrent(Module):
         self.states = _States(
             self.num_layers * self.directions, self.output_size, self.hidden_size if self.has_cell else None
         )
-        self.dtype = parameter_dtype(given.get("dtype"))
+        self.dtype = parameter_dtype(dtype)
         self._make_parameters(both)
 
     def _check_sizes(self, context: Context) -> None:
@@ -204,6 +210,33 @@ class RNN(_Recurrent):
     """A recurrent network with tanh or ReLU."""
 
     operation = "rnn"
+
+    def __init__(
+        self,
+        context: Context,
+        input_size: Value,
+        hidden_size: Value,
+        num_layers: Value = 1,
+        nonlinearity: Value = "tanh",
+        bias: Value = True,
+        batch_first: Value = False,
+        dropout: Value = 0.0,
+        bidirectional: Value = False,
+        device: Value = None,
+        dtype: Value = None,
+    ) -> None:
+        super().__init__(
+            context,
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            device=device,
+            dtype=dtype,
+        )
 
 
 @module("torch.nn.LSTM")

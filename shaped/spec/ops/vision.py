@@ -24,6 +24,7 @@ MODES = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3, "lanczos": 2}
 def scaled_size(context: Context, size: Dim, factor: Value) -> Dim:
     """floor(size * factor), where float arithmetic gives exactly that; else a size that was not followed.
 
+    >>> from shaped.spec.context import Context
     >>> print(scaled_size(Context(), Dim.name("h"), 2.0), scaled_size(Context(), Dim.name("h"), 0.5))
     2*h h//2
     """

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shaped.spec.context import Context
 from shaped.spec.dims import Dim
-from shaped.spec.op import find_op
+from shaped.spec.op import find_module, find_op
 from shaped.spec.values import UNKNOWN, TensorType
 from tests.spec.ops.modules import (
     B,
@@ -139,3 +139,10 @@ def test_the_attributes_are_torchs():
     assert str(made.in_proj_weight) == "(192, 64)"
     assert str(made.out_proj.weight) == "(64, 64)"
     assert made.head_dim == Dim.of(8)
+
+
+def test_heads_are_known_to_divide_the_width_after_the_constructor():
+    context, width, heads = Context(), Dim.quantity("width", low=1), Dim.quantity("heads", low=1)
+    kind = find_module("torch.nn.MultiheadAttention")
+    made = kind(context, width, heads)
+    assert context.is_equal(made.head_dim * heads, width)
