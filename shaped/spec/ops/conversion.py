@@ -35,7 +35,6 @@ _declare_same("requires_grad_", in_place=("Tensor.requires_grad_",))
 _declare_same("share_memory_", in_place=("Tensor.share_memory_",))
 _declare_same("pin_memory", "Tensor.pin_memory")
 _declare_same("as_subclass", "Tensor.as_subclass")
-_declare_same("numpy", "Tensor.numpy", "Tensor.__array__")
 _declare_same("coalesce", "Tensor.coalesce")
 _declare_same("to_dense", "Tensor.to_dense", "Tensor.dequantize")
 _declare_same("zero_", in_place=("torch.zero_", "Tensor.zero_"), formula="y = 0")
@@ -180,6 +179,12 @@ def float_of(context: Context, input: TensorType) -> Value:
 @op("bool_of", "Tensor.__bool__", formula="the only element is not 0")
 def bool_of(context: Context, input: TensorType) -> Value:
     _only_element(context, "bool", input, "the truth of more than one is ambiguous", certain=False)
+    return UNKNOWN
+
+
+@op("numpy", "Tensor.numpy", "Tensor.__array__", formula="an array of the elements")
+def numpy(context: Context, input: TensorType, *args: Value, **options: Value) -> Value:
+    # The methods of an array mean other things than those of a tensor: `max`, `repeat`, `transpose`, `size`.
     return UNKNOWN
 
 

@@ -7,20 +7,8 @@ from shaped.spec.op import op
 from shaped.spec.values import UNKNOWN, Many, TensorType, Value
 
 _SAME = [
-    "add",
-    "sub",
-    "mul",
-    "div",
-    "sqrt",
-    "neg",
-    "maximum",
-    "minimum",
-    "addcmul",
-    "addcdiv",
-    "lerp",
-    "pow",
-    "abs",
-    "exp",
+    *("add", "sub", "mul", "div", "sqrt", "neg", "maximum", "minimum"),
+    *("addcmul", "addcdiv", "lerp", "pow", "abs", "exp"),
 ]
 
 

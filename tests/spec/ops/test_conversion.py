@@ -20,24 +20,10 @@ from tests.spec.ops.tensors import axes, dtypes, operands, tensors
 
 _ASKED = {
     *("to", "cuda", "type", "type_as", "result_type", "copy", "copy_", "is_tensor", "is_same_size", "backward"),
-    *(
-        "retain_grad",
-        "to_dense",
-        "testing.assert_close",
-        "stride",
-        "is_contiguous",
-        "data_ptr",
-        "storage_offset",
-        "get_device",
-        "coalesce",
-        "as_subclass",
-        "pin_memory",
-        "numpy",
-        "device",
-        "__deepcopy__",
-    ),
+    *("retain_grad", "to_dense", "coalesce", "as_subclass", "pin_memory", "numpy", "device", "__deepcopy__"),
     *("share_memory_", "requires_grad_", "item", "int_of", "float_of", "bool_of", "tolist", "len", "size", "dtype"),
-    *("Tensor.shape", "dim"),
+    *("Tensor.shape", "dim", "testing.assert_close", "stride", "is_contiguous", "data_ptr", "storage_offset"),
+    "get_device",
 }
 SIMPLE = [operation for operation in declared_in("conversion") if operation.name not in _ASKED]
 
