@@ -19,7 +19,7 @@ def _declare(name: str) -> None:
 
     @op(f"_foreach_{name}_", f"torch._foreach_{name}_", formula=f"{name} of each tensor, in place")
     def in_place(context: Context, self: Value, *args: Value, **options: Value) -> Value:
-        return None
+        return self
 
 
 def _of_the_same_shapes(tensors: Value) -> Value:
