@@ -62,8 +62,13 @@ class Context:
         """Whether a >= b for all sizes."""
         return self.facts.at_least(a, b).status is Status.PROVED
 
-    def require_equal(self, a: DimLike, b: DimLike, fault: Callable[[], Fault]) -> Dim:
+    def require_equal(
+        self, a: DimLike, b: DimLike, fault: Callable[[], Fault], *, others: tuple[Dim, ...] = ()
+    ) -> Dim:
         """Demand a == b and give the size that both are, the better known of the two.
+
+        `others` are the other axes of the tensor that has `a`: when one of them already is `b`, then `a`, which has
+        another name, is not taken to be `b` too (`(batch, time, d_model)` where `d_model` has to stand at axis 1).
 
         Raises:
             Fault: `fault()` with the sizes for which it fails, when no sizes satisfy it or, on a certain path, when
@@ -76,8 +81,21 @@ class Context:
         elif verdict.status is Status.SOMETIMES and holds_if_divisible(self.facts.normalize(a - b)):
             self.assumptions.append(f"{a} == {b}, which needs sizes that divide without rest")
         else:
+            if verdict.status is Status.ASSUMABLE and self._stands_elsewhere(a, b, others):
+                verdict = self._fails_elsewhere(a, b)
             self._require(verdict, fault)
         return b if a.has_unknown and not b.has_unknown else a
+
+    def _stands_elsewhere(self, a: Dim, b: Dim, others: tuple[Dim, ...]) -> bool:
+        name = self.facts.normalize(a).symbol
+        if name is None or name.kind is not Kind.NAME:
+            return False
+        wanted = self.facts.normalize(b)
+        return wanted.constant is None and any(self.facts.normalize(other) == wanted for other in others)
+
+    def _fails_elsewhere(self, a: Dim, b: Dim) -> Verdict:
+        named = {symbol: 2 + i for i, symbol in enumerate(sorted((a.symbols() | b.symbols()), key=lambda s: s.sort_key))}
+        return Verdict(Status.SOMETIMES, {str(symbol): size for symbol, size in named.items()})
 
     def require_at_least(self, a: DimLike, b: DimLike, fault: Callable[[], Fault]) -> None:
         """Demand a >= b. Raises like `require_equal`."""

@@ -352,7 +352,7 @@ def _call_bound(
     names = frame.environment.names
     names.update(bound)
     facts, certain = interpreter.context.facts, interpreter.context.certain
-    parameters = _parameters(function)
+    parameters = parameters_of(function)
     forms = {}
     faults: list[tuple[str, Fault]] = []
     with interpreter.in_frame(frame):
@@ -387,7 +387,8 @@ def _argument_node(node: ast.AST, parameters: list[ast.arg], function: FunctionV
     return node
 
 
-def _parameters(function: FunctionValue) -> list[ast.arg]:
+def parameters_of(function: FunctionValue) -> list[ast.arg]:
+    """The named parameters of a function, in order."""
     arguments = function.node.args
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
 
@@ -415,7 +416,7 @@ def bind(
         return None
     if arguments.kwarg is not None:
         values[arguments.kwarg.arg] = DictValue(extra)
-    for name in (parameter.arg for parameter in _parameters(function)):
+    for name in (parameter.arg for parameter in parameters_of(function)):
         if name not in values:
             if name not in function.defaults:
                 return None
@@ -426,21 +427,22 @@ def bind(
 def _result(interpreter: Interpreter, function: FunctionValue, *, annotated: bool, wrong: bool) -> StaticValue:
     """The result of the call under way, its parameters bound."""
     from shaped.static.functions import TRANSPARENT
-    from shaped.static.interpreter import MOST_CALLS
 
     node = function.node
     form = annotate.form_of(interpreter, None if isinstance(node, ast.Lambda) else node.returns)
     opaque = any(name.rsplit(".", 1)[-1] not in TRANSPARENT for name in function.decorators)
     returns_tensors = annotate.has_tensors(form)
-    if wrong or opaque or interpreter.depth > MOST_CALLS or _is_recursive(interpreter, function):
+    if wrong or opaque or not interpreter.may_follow_calls or _is_recursive(interpreter, function):
         return annotate.promised(interpreter, form, "return", unbound=Kind.UNKNOWN)
     if isinstance(node, ast.AsyncFunctionDef):
         return annotate.promised(interpreter, form, "return", unbound=Kind.UNKNOWN)
+    if id(node) in interpreter.faulty:
+        # What is wrong in it by itself is said there.
+        with interpreter.quietly():
+            result = _run(interpreter, function)
+            return annotate.met(interpreter, node, form, UNKNOWN if returns_tensors else result, "return")
     if not annotated:
         return _run(interpreter, function)
-    # A body that relies on more than its annotations say (`d == d_model`) was checked with it: what then is wrong
-    # for these arguments is the caller's.
-    interpreter.here.blames_caller = id(node) in interpreter.relying
     if returns_tensors:
         before = interpreter.here.bindings.copy()
         said = annotate.promised(interpreter, form, "return", unbound=Kind.UNKNOWN)

@@ -71,16 +71,16 @@ def _run(interpreter: Interpreter, module: SourceModule) -> None:
     Functions come first in the findings: a fault that a body has by itself is said there, not at a call.
     """
     with interpreter.in_frame(interpreter.new_frame(module, module.environment, module.name)):
-        _guarded(interpreter, module.tree, "the module", lambda: _check_top_level(interpreter, module))
-        of_top_level = interpreter.take_findings()
+        with interpreter.quietly():
+            _guarded(interpreter, module.tree, "the module", lambda: functions.define_all(interpreter, module))
         for node, function, cls in list(_definitions(module)):
             name = f"{cls.name}.{node.name}" if cls else node.name
             _guarded(interpreter, node, name, lambda f=function, c=cls: _check_function(interpreter, f, c))  # type: ignore[misc]  # the defaults bind this round's values
-        for diagnostic in of_top_level:
-            interpreter.add(diagnostic)
+        _guarded(interpreter, module.tree, "the module", lambda: _check_top_level(interpreter, module))
 
 
 def _check_top_level(interpreter: Interpreter, module: SourceModule) -> None:
+    interpreter.steps = 0
     interpreter.counting = True
     try:
         functions.execute_module(interpreter, module)

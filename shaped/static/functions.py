@@ -100,6 +100,17 @@ def define_class(interpreter: Interpreter, node: ast.ClassDef) -> None:
     interpreter.assign_name(node.name, cls)
 
 
+def define_all(interpreter: Interpreter, module: SourceModule) -> None:
+    """Bind what a module defines, without running what it does."""
+    defining = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign)
+    frame = interpreter.new_frame(module, module.environment, module.name)
+    frame.environment = module.environment
+    with interpreter.in_frame(frame):
+        for node in module.tree.body:
+            if isinstance(node, (*defining, ast.AnnAssign, ast.Try)) or (isinstance(node, ast.If) and not _is_script(node)):
+                interpreter.execute([node])
+
+
 def execute_module(interpreter: Interpreter, module: SourceModule) -> None:
     """Run a module's top level once; what it defines is then in its scope."""
     if module.executed:

@@ -37,7 +37,10 @@ from shaped.static.values import (
 )
 
 MOST_CALLS = 12  # calls within calls that are followed
-MOST_STEPS = 60_000  # expressions evaluated for one function of the checked file, its calls included
+# Expressions evaluated for one function of the checked file, its calls included: beyond the first number no further
+# calls are followed, beyond the second the function is given up.
+MOST_STEPS_IN_CALLS = 6_000
+MOST_STEPS = 60_000
 
 
 class TooMuch(Exception):
@@ -60,7 +63,6 @@ class Frame:
     loops: list[Loop] = field(default_factory=list)
     target: str = ""  # what the statement under way assigns to, for the origins of sizes
     ints: Kind = Kind.QUANTITY  # how free the ints are that a caller gives
-    blames_caller: bool = False  # faults in this call are the caller's: its body is right by itself
     suspicions: list[tuple[ast.AST, Fault]] = field(default_factory=list)  # what a fault further on may come from
 
 
@@ -84,7 +86,8 @@ class Interpreter:
         self.classes: dict[str, ClassValue] = {}
         self.aliases: dict[str, TypeForm] = {}
         self.memory = Memory()
-        self.relying: set[int] = set()  # functions that were checked under assumptions about their callers' ints
+        self.sizes_of: dict[int, dict[str, Dim]] = {}  # what a generic object's constructor was given, by its identity
+        self.faulty: set[int] = set()  # functions that are wrong for all callers
         self.in_trial = 0
         self._found: dict[tuple[int, str], Diagnostic] = {}
 
@@ -212,6 +215,11 @@ class Interpreter:
             count, frame = count + 1, frame.caller
         return count
 
+    @property
+    def may_follow_calls(self) -> bool:
+        """Whether the call that begins may be followed into the function's body."""
+        return self.depth <= MOST_CALLS and self.steps <= MOST_STEPS_IN_CALLS
+
     # Findings
 
     def fault(self, node: ast.AST, fault: Fault, *, severity_note: bool = False) -> None:
@@ -221,6 +229,8 @@ class Interpreter:
         place = self._place(node)
         if place is None:
             return
+        if self.here.caller is None and self.here.function is not None and fault.code == "shape":
+            self.faulty.add(id(self.here.function.node))
         node, path_notes = place
         notes = [*_origin_notes(fault), *path_notes]
         if fault.sizes:
@@ -254,17 +264,10 @@ class Interpreter:
             self._found[key] = diagnostic
             self.report.diagnostics.append(diagnostic)
 
-    def take_findings(self) -> list[Diagnostic]:
-        """What was found so far, which is then forgotten."""
-        found = list(self._found.values())
-        self._found.clear()
-        self.report.diagnostics = [one for one in self.report.diagnostics if one not in found]
-        return found
-
     def _place(self, node: ast.AST) -> tuple[ast.AST, list[Note]] | None:
         """The node of the checked file to blame, with notes for the calls that lead from there to the fault."""
         frame, notes = self.here, []
-        while frame.module.path != self.path or frame.blames_caller:
+        while frame.module.path != self.path:
             if frame.caller is None or frame.call is None:
                 return None
             where = "" if frame.module.path == self.path else str(frame.module.path.name)
@@ -282,8 +285,6 @@ class Interpreter:
     def assume(self, node: ast.AST, count: int) -> None:
         """Record the assumptions made since there were `count` of them as relied on at `node`."""
         made = self.context.assumptions[count:]
-        if self.here.function is not None and any("==" in text and "%" not in text for text in made):
-            self.relying.add(id(self.here.function.node))
         del self.context.assumptions[count:]
         place = None if self.muted else self._place(node)
         if place is not None:

@@ -113,10 +113,31 @@ def make_generic(interpreter: Interpreter, cls: ClassValue, scope: str, ints: Ki
         frame.ints = ints
         with interpreter.in_frame(frame):
             _set_generic_fields(interpreter, instance)
-    for name in changed_elsewhere(cls):
+    changed = changed_elsewhere(cls)
+    for name in changed:
         if name in instance.attributes:
             instance.attributes[name] = UNKNOWN
+    if ints is Kind.QUANTITY:
+        interpreter.sizes_of[id(instance)] = _named_sizes(interpreter, instance, scope)
     return instance
+
+
+_SHORTEST_NAME = 3  # `h` may be the heads of a constructor and the height of an annotation
+
+
+def _named_sizes(interpreter: Interpreter, instance: Instance, scope: str) -> dict[str, Dim]:
+    """The ints that the constructor is given, by name: a dim of that name in an annotation of a method is that int."""
+    constructor = instance.cls.find("__init__")
+    sizes: dict[str, Dim] = {}
+    if isinstance(constructor, FunctionValue):
+        frame = interpreter.new_frame(constructor.module, constructor.environment, scope, constructor)
+        with interpreter.in_frame(frame):
+            for parameter in calls.parameters_of(constructor):
+                form = annotate.form_of(interpreter, parameter.annotation)
+                if isinstance(form, annotate.forms.IntForm):
+                    origin = interpreter.origin(f"{parameter.arg} of {instance.cls.name}", parameter)
+                    sizes[parameter.arg] = annotate.any_int(interpreter, parameter.arg).at(origin)
+    return {name: size for name, size in sizes.items() if len(name) >= _SHORTEST_NAME}
 
 
 def _set_generic_fields(interpreter: Interpreter, instance: Instance) -> None:
@@ -163,6 +184,8 @@ def bind_generic(interpreter: Interpreter, function: FunctionValue, receiver: St
     names = interpreter.here.environment.names
     if receiver is not None and parameters:
         names[parameters.pop(0).arg] = receiver
+    if isinstance(receiver, Instance) and not function.name.endswith(".__init__"):
+        interpreter.here.bindings.dims.update(interpreter.sizes_of.get(id(receiver), {}))
     forms = {parameter.arg: annotate.form_of(interpreter, parameter.annotation) for parameter in parameters}
     # Sizes first: the fields of a tensor's annotation may name them.
     for parameter in sorted(parameters, key=lambda one: annotate.has_tensors(forms[one.arg])):
