@@ -36,7 +36,7 @@ class Computed:
     Args:
         text: the arithmetic as written.
         broadcastable: the axis may also be 1.
-        fields: the Python expressions in `{}`.
+        fields: the Python expressions in `{}`, empty for one with a format (`{n:d}`), which is not followed.
         tree: the parsed arithmetic, None where it depends on the text that a field gives (`h{i}`).
     """
 
@@ -70,7 +70,7 @@ class Computed:
         values = dict(names)
         if evaluate is not None:
             for i, text in enumerate(self.fields):
-                value = evaluate(text)
+                value = evaluate(text) if text else None
                 if value is not None:
                     values[f"{_FIELD}{i}"] = value
         try:
@@ -92,7 +92,7 @@ def read_arithmetic(text: str, broadcastable: bool = False, *, is_formatted: boo
     for i, piece in enumerate(pieces):
         if i:
             name = f"{_FIELD}{i - 1}"
-            is_text = is_text or _touches(source[-1:]) or _touches(piece[:1]) or fields[i - 1] is None
+            is_text = is_text or _touches(source[-1:]) or _touches(piece[:1])
             source += name
         source += piece
     texts = tuple(text or "" for text in fields)

@@ -198,6 +198,7 @@ B, H = Dim.name("b"), Dim.name("h")
         ("min(b,h)", "min(b, h)"),
         ("max(b,3)", "max(b, 3)"),
         ("+b**2", "b*b"),
+        ("b**0", "1"),
         ("{n}*b", "7*b"),
         ("({n}+1)//2", "4"),
         ("int(b/2)", "b//2"),
@@ -208,13 +209,13 @@ B, H = Dim.name("b"), Dim.name("h")
         ("b**h", None),
         ("{other}+1", None),
         ("h{n}", None),
-        ("{n:d}", None),
+        ("{n:d}+1", None),
     ],
 )
 def test_arithmetic_is_evaluated_over_sizes_and_fields(text: str, size: str | None) -> None:
     (axis,) = parse("Float", text).axes
     assert isinstance(axis, Computed)
-    value = axis.size({"b": B, "h": H}, lambda field: Dim.of(7) if field == "n" else None)
+    value = axis.size({"b": B, "h": H}, {"n": Dim.of(7), "other": None}.__getitem__)
     assert (None if value is None else str(value)) == size
 
 

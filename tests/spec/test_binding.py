@@ -114,12 +114,13 @@ def test_divisions_in_annotations_are_meant_to_leave_no_rest() -> None:
         ("b h{axes} 3", "(b, ..., 3)"),
         ("b {axes} 3 ... d", "(b, ..., d)"),
         ("b {self.d} 3", "(b, 64, 3)"),
+        ("b {self.d:d} 3", "(b, ..., 3)"),
         ("b h{self.d} 3", "(b, _, 3)"),
     ],
 )
 def test_a_field_of_an_f_string_that_was_not_followed_may_be_any_axes(text: str, shape: str) -> None:
     annotation = parse("Float", text, is_formatted=True)
-    evaluate = {"self.d": Dim.of(64)}.get
+    evaluate = {"self.d": Dim.of(64), "axes": None}.__getitem__
     assert str(instantiate(annotation, Bindings(), Context(), evaluate=evaluate)) == shape
 
 

@@ -1,4 +1,4 @@
-"""Annotations in source are read as Python and jaxtyping mean them, and malformed ones are reported where they stand."""
+"""Annotations in source are read as Python and jaxtyping mean them; malformed ones are reported where they stand."""
 
 from __future__ import annotations
 
@@ -106,6 +106,7 @@ def tensor(text: str, word: str = "Float", array: str = "Tensor") -> TensorForm:
         ("Literal['mean', 'sum']", LiteralForm(("mean", "sum"))),
         ("Literal[-1, True, None]", LiteralForm((-1, True, None))),
         ("Literal[Color.RED]", UNKNOWN_FORM),
+        ("Literal[b'x']", UNKNOWN_FORM),
         ("list[int]", ListForm(IntForm())),
         ("list", ListForm(UNKNOWN_FORM)),
         ("List[Tensor]", ListForm(PlainTensorForm())),
@@ -197,6 +198,7 @@ def test_a_quoted_annotation_reads_as_if_it_were_not_quoted() -> None:
         ('x: "list[int]"', "int"),
         ('\n\nx: dict[str, "list[int]"] = {}', "int"),
         ('x: """list[\n  int]"""', "int"),
+        ('x: """list[\n  int]"""', "list"),
         ('x: """int"""', "int"),
         ('x: " int"', "int"),
     ],
