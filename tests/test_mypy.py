@@ -6,9 +6,11 @@ All but the last run a stand-in checker (`mypy_standin.py`) on stubs of torch, s
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 OLDEST = Path(sys.prefix) / "mypy-oldest"  # put there by the Makefile
-VERSIONS = ["newest", "oldest"] if OLDEST.is_dir() else ["newest"]
+VERSIONS = ["newest", "oldest"] if OLDEST.is_dir() or os.environ.get("CI") else ["newest"]
 REPOSITORY = Path(__file__).parent.parent
 
 TORCH = {
@@ -89,10 +91,13 @@ class Project:
         """Run mypy."""
         path = [str(OLDEST)] if self.version == "oldest" else []
         path += [self.environment.get("PYTHONPATH", ""), os.environ.get("PYTHONPATH", "")]
+        environment = {**os.environ, **self.environment, "PYTHONPATH": os.pathsep.join(filter(None, path))}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # compiling the checker anew for each run takes longer than it
+        environment["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir()) / f"shaped-tests-bytecode-{os.getuid()}")
         return subprocess.run(
             [sys.executable, "-m", tool, *arguments],
             cwd=self.folder,
-            env={**os.environ, **self.environment, "PYTHONPATH": os.pathsep.join(filter(None, path))},
+            env=environment,
             capture_output=True,
             text=True,
             check=False,
@@ -453,3 +458,17 @@ def f(x: Tensor) -> None:
         "Any",
         "Any",
     ]
+
+
+@pytest.mark.parametrize(
+    "version",
+    [version if version == "newest" else pytest.param(version, marks=pytest.mark.slow) for version in VERSIONS],
+)
+def test_mypy_with_the_real_torch_says_what_the_command_says(version: str, tmp_path: Path) -> None:
+    shutil.copytree(REPOSITORY / "examples", tmp_path / "examples")
+    project = Project(tmp_path, version)
+    found = project.mypy("--config-file", "examples/mypy.ini", "examples")
+    command = project.run("check", "examples", tool="shaped").stdout
+    column = re.compile(r"^([^:]+:\d+):\d+:", re.MULTILINE)
+    assert sorted(found.splitlines()) == sorted(column.sub(r"\1:", command).splitlines()[:-1])
+    assert found.count(": error: ") >= len(list((REPOSITORY / "examples" / "broken").glob("*.py")))
