@@ -150,6 +150,10 @@ def test_what_jaxtyping_accepts_is_accepted_and_what_it_refuses_is_refused(text:
             "{xs[0]}",
             "a==3",
             "1_000",
+            "min({xs})",
+            "max(*{xs})",
+            "{name}(b)",
+            "min({n},b)+1",
         ),
     ],
 )
