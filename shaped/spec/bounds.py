@@ -35,6 +35,15 @@ def lower_bound(dim: Dim) -> int | None:
     return total
 
 
+def lower_bound_where(dim: Dim, known: tuple[Dim, ...]) -> int | None:
+    """A value that `dim` is at least where each of `known` is at least 0, None if none is found."""
+    bounds = [lower_bound(dim)]
+    for fact in known:
+        if not fact.symbols().isdisjoint(dim.symbols()):
+            bounds.extend(lower_bound(dim - times * fact) for times in {1} | _useful_multiples(dim, fact))
+    return max((bound for bound in bounds if bound is not None), default=None)
+
+
 def least_value(atom: Atom) -> int | None:
     """A value that `atom` is at least, None if none is found."""
     if isinstance(atom, Symbol):
@@ -131,13 +140,13 @@ class _Proof:
                 return self._for_choices(dim, atom, known, depth - 1)
         for atom in atoms:
             if isinstance(atom, FloorDiv):
-                weaker = _without_floor(dim, atom)
+                weaker = _without_floor(dim, atom, known)
                 if weaker is not None and self.of_nonnegative(weaker, known, depth - 1):
                     return True
         for i, fact in enumerate(known):
             if not dim.symbols().isdisjoint(fact.symbols()):
                 others = known[:i] + known[i + 1 :]
-                for times in _useful_multiples(dim, fact):
+                for times in _useful_multiples(dim, fact) or {1}:
                     if self.of_nonnegative(dim - times * fact, others, depth - 1):
                         return True
         return False
@@ -185,7 +194,7 @@ def _useful_multiples(dim: Dim, fact: Dim) -> set[int]:
     """Multiples of `fact` that cancel a term of `dim`."""
     there: Mapping[Monomial, int] = dict(dim.terms)
     found = {there[m] // c for m, c in fact.terms if m and there.get(m, 0) // c > 0 and there[m] % c == 0}
-    return found or {1}
+    return found
 
 
 def split_by(dim: Dim, atom: Atom) -> tuple[Dim, Dim] | None:
@@ -202,11 +211,11 @@ def split_by(dim: Dim, atom: Atom) -> tuple[Dim, Dim] | None:
     return Dim(factor), Dim(rest)
 
 
-def _without_floor(dim: Dim, atom: FloorDiv) -> Dim | None:
+def _without_floor(dim: Dim, atom: FloorDiv, known: tuple[Dim, ...]) -> Dim | None:
     """A size without `atom` that is at least 0 only where `dim` is, None if there is none."""
     split = split_by(dim, atom)
     numerator, denominator = atom.numerator, atom.denominator
-    if split is None or not is_positive(denominator):
+    if split is None or (lower_bound_where(denominator, known) or 0) < 1:
         return None
     factor, rest = split
     # x-y+1 <= y*(x//y) <= x, and y*dim > -y says that dim > -1, that is dim >= 0.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from shaped.spec.bounds import is_nonnegative, is_positive, least_value, lower_bound, split_by
+from shaped.spec.bounds import is_nonnegative, is_positive, least_value, lower_bound_where, split_by
 from shaped.spec.dims import ZERO, Atom, Dim, FloorDiv, Kind, Min, Monomial, Symbol, minimum
 from shaped.spec.normal_form import divide_monomial
 from shaped.spec.solve import is_refuted_by_divisor, primitive, without_nonzero_factors
@@ -119,9 +119,9 @@ class Reading:
     def _decide(self, atom: Atom) -> Dim | None:
         """The size that a floor or a min is by the bounds that are known."""
         match atom:
-            case FloorDiv(numerator, denominator) if is_positive(denominator):
-                low = max((b for b in self._lower_bounds(numerator) if b is not None), default=None)
-                if low is None:
+            case FloorDiv(numerator, denominator):
+                low = lower_bound_where(numerator, self.known)
+                if low is None or (lower_bound_where(denominator, self.known) or 0) < 1:
                     return None
                 divisor = denominator.constant
                 if divisor is not None:
@@ -140,16 +140,6 @@ class Reading:
                 if len(kept) < len(choices):
                     return minimum(*kept)
         return None
-
-    def _lower_bounds(self, dim: Dim) -> Iterable[int | None]:
-        yield lower_bound(dim)
-        for fact in self.known:
-            if not fact.symbols().isdisjoint(dim.symbols()):
-                yield lower_bound(dim - fact)
-                lead, coefficient = fact.terms[0]
-                times = dict(dim.terms).get(lead, 0) // coefficient
-                if times > 1:
-                    yield lower_bound(dim - times * fact)
 
     def _learn_exact(self, numerator: Dim, denominator: Dim) -> None:
         numerator, denominator = self.read(numerator), self.read(denominator)

@@ -79,3 +79,8 @@ def test_known_sizes_are_combined() -> None:
     assert is_nonnegative(t - 3, known=(t - k, k - 5))
     assert is_nonnegative(2 * t - 2 * k, known=(t - k,))
     assert not is_nonnegative(t - 3, known=(k - 5,))
+
+
+def test_a_floor_is_not_more_than_its_bound() -> None:
+    assert not is_nonnegative(4 * (t // 4) - t, known=(k,))
+    assert not is_nonnegative(t - 4 * (t // 4) - 1, known=(k,))

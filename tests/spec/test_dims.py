@@ -168,6 +168,7 @@ def test_an_empty_product_is_one() -> None:
         (ceildiv(h, 3) * b, "b*ceil(h/3)"),
         (ceildiv(d, h), "ceil(d/h)"),
         (ceildiv(d, q), "ceil(d/q)"),
+        ((d - 1) // q + 1, "(d-1)//q+1"),
         ((h - 3) // 5 + 1, "(h+2)//5"),
         (minimum(t, 64), "min(t, 64)"),
         (maximum(t, 3), "max(t, 3)"),
