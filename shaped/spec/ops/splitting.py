@@ -124,7 +124,7 @@ def _split_evenly(context: Context, input: TensorType, axis: int, own: Dim, each
     number = context.facts.normalize(count).constant
     if is_exact and number is not None and 0 < number <= MOST_COUNTED:
         return _pieces(input, axis, [each] * number)
-    if is_exact:
+    if is_exact and context.is_at_least(own, 1):
         return _uncounted(context, input, axis, each, count)
     # All but the last piece are of this size.
     is_counted = context.is_at_least(each, 1) and context.is_at_least(own, 1)
