@@ -84,8 +84,6 @@ class ShapedPlugin(Plugin):
         """mypy's table of modules, kept up to date by mypy."""
         super().set_modules(modules)
         self._findings.modules = modules
-        if getattr(self.options, "num_workers", 0):  # later the worker hides its objects from the garbage collector
-            self._findings.errors = self._findings.errors or _find_errors(modules)
 
     def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
         """Called for each file that is read: the daemon has just dropped the errors of its last run."""
