@@ -147,17 +147,6 @@ def leaves_rest(context: Context, numerator: Dim, denominator: Dim) -> bool:
     return is_universal and coefficient > 1 and bool(coefficient % divisor and divisor % coefficient)
 
 
-def intend_divisions(context: Context, *sizes: Dim) -> None:
-    """Note that the divisions in sizes such as `d // n_head`, used to split or merge axes, are to leave no rest.
-
-    A division of a sum, as the size after a convolution with a stride, may well leave one.
-    """
-    for dim in sizes:
-        for atom in dim.atoms():
-            if isinstance(atom, FloorDiv) and len(atom.numerator.terms) == 1:
-                context.facts = context.facts.with_intended(atom.numerator, atom.denominator)
-
-
 def without_shared(left: Sequence[Dim], right: Sequence[Dim]) -> tuple[Dim, Dim]:
     """The products of two lists of sizes without the sizes that are in both.
 

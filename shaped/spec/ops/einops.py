@@ -10,7 +10,6 @@ from shaped.spec.dtypes import ANY_DTYPE, BOOLEAN, DType
 from shaped.spec.op import Module, module, op
 from shaped.spec.ops.arguments import (
     ends,
-    intend_divisions,
     leaves_rest,
     listed,
     quotient,
@@ -156,7 +155,6 @@ def _take_apart(context: Context, operation: str, group: Group, own: Dim, sizes:
         sizes[missing[0]] = own
         return
     elements, asked = without_shared((own,), known)
-    intend_divisions(context, own, *known)
     whole = product(known)
     if not missing:
 
@@ -300,6 +298,9 @@ def _places(context: Context, own: Dim, parts: Sequence[tuple[Dim, ...] | None],
 
         context.require_equal(own, total, fault)
     is_open = len(lengths) - len(known) == 1
+    left = (own - total).constant
+    if is_open and left is not None and left < 0:
+        raise ShapeError("unpack", f"parts of {shown(*known)} elements for an axis of {own}", text, dims=(own,))
     return [
         own - total if is_open and length is None else context.fresh() if length is None else length
         for length in lengths

@@ -99,7 +99,7 @@ def parse_side(text: str, *, underscore: bool = False, repeated: bool = False) -
             group = None
         else:
             if token in seen and not (repeated or (underscore and token == "_")):
-                raise PatternError(f"{token} stands twice on one side")
+                raise PatternError(f"{_shown(token)} stands twice on one side")
             if not token.isdecimal():
                 seen.add(token)
             element = _element(token, underscore=underscore)
@@ -117,13 +117,13 @@ def parse_side(text: str, *, underscore: bool = False, repeated: bool = False) -
 def _tokens(text: str) -> Iterator[str]:
     word = ""
     for character in text.replace("...", "…"):
-        if character in "() …":
+        if character in "() ":
             if word:
                 yield word
             word = ""
             if character != " ":
-                yield "..." if character == "…" else character
-        elif character.isalnum() or character == "_":
+                yield character
+        elif character.isalnum() or character in "_…":
             word += character
         elif character == ".":
             raise PatternError("dots other than one `...`")
@@ -133,16 +133,20 @@ def _tokens(text: str) -> Iterator[str]:
         yield word
 
 
+def _shown(token: str) -> str:
+    return token.replace("…", "...")
+
+
 def _element(token: str, *, underscore: bool) -> Element | None:
     """The element that a token stands for, None for a 1."""
-    if token == "...":
+    if token == "…":
         return ...
     if token.isdecimal():
         if int(token) == 0:
             raise PatternError("an axis of size 0")
         return None if int(token) == 1 else Number(int(token))
     if not token.isidentifier():
-        raise PatternError(f"{token} is no name")
+        raise PatternError(f"{_shown(token)} is no name")
     if token != token.strip("_") and not (underscore and token == "_"):
         raise PatternError(f"the name {token} starts or ends with an underscore")
     return token

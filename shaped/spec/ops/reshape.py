@@ -8,7 +8,7 @@ from shaped.errors import ShapeError
 from shaped.spec.dims import Dim, product
 from shaped.spec.dtypes import COMPLEX, DType
 from shaped.spec.op import op
-from shaped.spec.ops.arguments import intend_divisions, leaves_rest, listed, quotient, size, spread, without_shared
+from shaped.spec.ops.arguments import leaves_rest, listed, quotient, size, spread, without_shared
 from shaped.spec.promotion import as_complex
 from shaped.spec.shape import Shape
 from shaped.spec.values import TensorType, Value
@@ -70,7 +70,6 @@ def regrouped(context: Context, operation: str, input: TensorType, shape: Sequen
     if input.shape.rank is None:
         return input.with_shape(Shape(tuple(context.fresh() if dim == -1 else dim for dim in wanted)))
     elements, asked = without_shared(input.shape.dims, given)
-    intend_divisions(context, *input.shape.dims, *given)
     if not inferred:
         context.require_equal(elements, asked, lambda: _wrong_number(operation, as_text, input, wanted))
         return input.with_shape(Shape(tuple(_known_sizes(wanted, elements, asked))))
@@ -208,7 +207,6 @@ def split_axis(context: Context, operation: str, input: TensorType, axis: int, p
         raise ShapeError(operation, "a size is negative", into)
     given = [dim for dim in wanted if dim != -1]
     elements, asked = without_shared((whole,), given)
-    intend_divisions(context, whole, *given)
     if not inferred:
         total = product(given)
         reason = f"{whole} elements against {total}"

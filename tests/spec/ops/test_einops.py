@@ -115,7 +115,7 @@ def test_repeat_is_that_of_einops(
 @settings(max_examples=60)
 def test_what_was_packed_is_unpacked_as_by_einops(inner: list[list[int]], before: int) -> None:
     tensors = [floats([2] * before + shape + [3]) for shape in inner]
-    pattern = " ".join(["a", "b"][:before] + ["*", "c"])
+    pattern = " ".join([*["a", "b"][:before], "*", "c"])
     check(einops.pack, tensors, pattern)
     packed, shapes = einops.pack(tensors, pattern)
     check(einops.unpack, packed, [tuple(shape) for shape in shapes], pattern)

@@ -73,7 +73,7 @@ def test_a_malformed_equation_is_refused_as_by_torch(equation: str) -> None:
 def test_attention_scores() -> None:
     assert shape_of("torch.einsum", "bhid,bhjd->bhij", of(b, H, t, D), of(b, H, n, D)) == "(b, n_head, t, n)"
     assert shape_of("torch.einsum", "... d, d e -> ... e", TensorType(Shape.of(Pack("x"), d)), of(d, n)) == "(*x, n)"
-    assert shape_of("torch.einsum", "bij,bjk", of(b, t, d), of(b, d, n)) == "(b, t, n)"
+    assert shape_of("torch.einsum", "bij,jk", of(b, t, d), of(d, n)) == "(b, t, n)"
 
 
 def test_what_was_not_followed_takes_the_sizes_of_the_others() -> None:
