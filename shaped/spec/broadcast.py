@@ -63,8 +63,10 @@ def broadcast(context: Context, operation: str, *tensors: TensorType, operands: 
         return Shape((context.fresh_pack(), *_broadcast_dims(context, operation, columns, shown)))
 
 
-def broadcast_sizes(context: Context, a: Dim, b: Dim, fault: Callable[[], Fault]) -> Dim:
-    """The size that two sizes of one axis broadcast to.
+def broadcast_sizes(
+    context: Context, a: Dim, b: Dim, fault: Callable[[], Fault], among: Sequence[tuple[Dim, ...]] = ()
+) -> Dim:
+    """The size that two sizes of one axis broadcast to; `among` are the axes of the operands.
 
     Raises:
         Fault: `fault()`, when they differ and neither is 1.
@@ -76,7 +78,7 @@ def broadcast_sizes(context: Context, a: Dim, b: Dim, fault: Callable[[], Fault]
     if not a.has_unknown and not b.has_unknown:
         if a.constant is not None and b.constant is not None:
             raise fault()
-        return context.require_equal(a, b, fault)
+        return context.require_equal(a, b, fault, among=among)
     if not a.has_unknown:
         a, b = b, a
     # a was not followed: it is 1 or equal to b, for all that is known.
@@ -121,7 +123,7 @@ def _broadcast_dims(
                         operation, f"sizes {a} and {b}{where} differ", shown(), hint=_hint(rows), dims=(a, b)
                     )
 
-                size = broadcast_sizes(context, size, other, fault)
+                size = broadcast_sizes(context, size, other, fault, rows)
         result.append(size)
     return tuple(reversed(result))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from shaped.errors import Fault, ShapeError
 from shaped.spec.dims import Dim, DimLike, Kind, Symbol
-from shaped.spec.divisible import holds_if_divisible
+from shaped.spec.divisible import divisions, holds_if_divisible
 from shaped.spec.dtypes import ANY_DTYPE, DType
 from shaped.spec.facts import Facts, Status, Verdict
 from shaped.spec.shape import Pack, Shape
@@ -63,12 +63,12 @@ class Context:
         return self.facts.at_least(a, b).status is Status.PROVED
 
     def require_equal(
-        self, a: DimLike, b: DimLike, fault: Callable[[], Fault], *, others: tuple[Dim, ...] = ()
+        self, a: DimLike, b: DimLike, fault: Callable[[], Fault], *, among: Sequence[tuple[Dim, ...]] = ()
     ) -> Dim:
         """Demand a == b and give the size that both are, the better known of the two.
 
-        `others` are the other axes of the tensor that has `a`: when one of them already is `b`, then `a`, which has
-        another name, is not taken to be `b` too (`(batch, time, d_model)` where `d_model` has to stand at axis 1).
+        `among` are the axes of the operands. A dim name is not taken to be a caller's int that the same operand has at
+        another axis: `(batch, time, d_model)` does not fit where `d_model` has to stand at axis 1.
 
         Raises:
             Fault: `fault()` with the sizes for which it fails, when no sizes satisfy it or, on a certain path, when
@@ -79,23 +79,33 @@ class Context:
         if verdict.status is Status.SOMETIMES and self._holds_by_default(a, b):
             self.assumptions.append(f"{a} == {b}")
         elif verdict.status is Status.SOMETIMES and holds_if_divisible(self.facts.normalize(a - b)):
-            self.assumptions.append(f"{a} == {b}, which needs sizes that divide without rest")
+            self._assume_divisible(a, b)
         else:
-            if verdict.status is Status.ASSUMABLE and self._stands_elsewhere(a, b, others):
+            if verdict.status is Status.ASSUMABLE and self._stands_elsewhere(a, b, among):
                 verdict = self._fails_elsewhere(a, b)
             self._require(verdict, fault)
         return b if a.has_unknown and not b.has_unknown else a
 
-    def _stands_elsewhere(self, a: Dim, b: Dim, others: tuple[Dim, ...]) -> bool:
-        name = self.facts.normalize(a).symbol
-        if name is None or name.kind is not Kind.NAME:
-            return False
-        wanted = self.facts.normalize(b)
-        return wanted.constant is None and any(self.facts.normalize(other) == wanted for other in others)
+    def _stands_elsewhere(self, a: Dim, b: Dim, among: Sequence[tuple[Dim, ...]]) -> bool:
+        for name, other in ((a, b), (b, a)):
+            symbol = name.symbol
+            if symbol is not None and symbol.kind is Kind.NAME and other.constant is None:
+                value = self.facts.normalize(other)
+                if any(name in axes and (other in axes or value in axes) for axes in among):
+                    return True
+        return False
 
     def _fails_elsewhere(self, a: Dim, b: Dim) -> Verdict:
         named = {symbol: 2 + i for i, symbol in enumerate(sorted((a.symbols() | b.symbols()), key=lambda s: s.sort_key))}
         return Verdict(Status.SOMETIMES, {str(symbol): size for symbol, size in named.items()})
+
+    def _assume_divisible(self, a: Dim, b: Dim) -> None:
+        meant = divisions(self.facts.normalize(a - b))
+        for numerator, denominator in meant:
+            self.assumptions.append(f"{numerator} % {denominator} == 0")
+            self.facts = self.facts.with_exact(numerator, denominator)
+        if not meant:
+            self.assumptions.append(f"{a} == {b}")
 
     def require_at_least(self, a: DimLike, b: DimLike, fault: Callable[[], Fault]) -> None:
         """Demand a >= b. Raises like `require_equal`."""

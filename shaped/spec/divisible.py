@@ -13,10 +13,19 @@ from shaped.spec.dims import Dim, FloorDiv, Kind, Min, Symbol
 _SAMPLES = 3
 
 
+def divisions(difference: Dim) -> list[tuple[Dim, Dim]]:
+    """The divisions of a single product, as `d_model // n_heads`, in a size."""
+    found: list[tuple[Dim, Dim]] = []
+    for atom in difference.atoms():
+        if isinstance(atom, FloorDiv) and len(atom.numerator.terms) == 1:
+            found.append((atom.numerator, atom.denominator))
+    return found
+
+
 def holds_if_divisible(difference: Dim) -> bool:
     """Whether `difference` is 0 wherever the divisions in it leave no rest, if it only depends on callers' ints.
 
-    Decided at sizes where they leave none: the answer only turns an error into an assumption.
+    Decided at sizes where they leave none; the answer only turns an error into an assumption.
 
     >>> d = Dim.quantity("d")
     >>> holds_if_divisible((d + 1) // 2 - d // 2), holds_if_divisible(d - 2)

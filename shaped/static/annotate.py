@@ -269,13 +269,23 @@ def _collection(
     content = value.content if isinstance(value, ListValue) else value
     if isinstance(content, tuple):
         new: tuple[StaticValue, ...] | ManyValue = tuple(
-            checked(interpreter, element, item, f"{what}[{i}]", operation) for i, item in enumerate(content)
+            _item(interpreter, element, item, f"{what}[{i}]", operation) for i, item in enumerate(content)
         )
     elif isinstance(content, ManyValue):
         new = ManyValue(checked(interpreter, element, content.element, f"{what}[0]", operation), content.length)
     else:
         return value if not isinstance(value, ShapeValue) else value
     return value if isinstance(value, ListValue) else new
+
+
+def _item(interpreter: Interpreter, form: TypeForm, value: StaticValue, what: str, operation: str) -> StaticValue:
+    """An item of a collection. Its names need not mean the same as those of the next item: run-time checks look at one."""
+    bindings = interpreter.here.bindings
+    interpreter.here.bindings = bindings.copy()
+    try:
+        return checked(interpreter, form, value, what, operation)
+    finally:
+        interpreter.here.bindings = bindings
 
 
 def _union(

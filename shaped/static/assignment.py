@@ -108,7 +108,12 @@ def refine_rank(interpreter: Interpreter, tensor: ast.expr, shape: Shape, rank: 
     missing = rank - shape.least_rank
     if shape.pack is None or missing < 0:
         return UNKNOWN
-    dims = (*shape.head, *(interpreter.context.fresh() for _ in range(missing)), *shape.tail)
+    hidden = tuple(interpreter.context.fresh() for _ in range(missing))
+    dims = (*shape.head, *hidden, *shape.tail)
+    packs = interpreter.here.bindings.packs
+    for name, axes in list(packs.items()):
+        if axes == (shape.pack,):
+            interpreter.journal.set(packs, name, hidden, local=True)  # on this path `*name` is these axes
     if isinstance(tensor, (ast.Name, ast.Attribute)):
         value = interpreter.evaluate(tensor)
         value = value.value if isinstance(value, Maybe) else value

@@ -11,6 +11,7 @@ from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static import assignment
 from shaped.static.values import (
+    Claim,
     ClassValue,
     Container,
     DictValue,
@@ -67,9 +68,8 @@ def truth(interpreter: Interpreter, test: ast.expr) -> bool | None:
             return _compare_truth(interpreter, test)
         case ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING"):
             return True
-        case ast.NamedExpr():
-            return truth_of(interpreter.evaluate(test))
-    return truth_of(interpreter.evaluate(test))
+    value = interpreter.evaluate(test)
+    return claim_truth(interpreter, value) if isinstance(value, Claim) else truth_of(value)
 
 
 def truth_of(value: StaticValue) -> bool | None:
@@ -94,6 +94,20 @@ def truth_of(value: StaticValue) -> bool | None:
         case Instance():
             return True if value.cls.find("__len__") is None and value.cls.find("__bool__") is None else None
     return None
+
+
+def claim(interpreter: Interpreter, test: ast.Compare) -> Claim | None:
+    """A comparison of ints as a value, None for other comparisons."""
+    if len(test.ops) != 1 or type(test.ops[0]) not in _FLIPPED:
+        return None
+    left, right = as_dim(interpreter.evaluate(test.left)), as_dim(interpreter.evaluate(test.comparators[0]))
+    return None if left is None or right is None else Claim(((type(test.ops[0]), left, right),))
+
+
+def claim_truth(interpreter: Interpreter, value: Claim) -> bool | None:
+    """Whether a claim holds on the path under way."""
+    answers = [_pair_truth(interpreter, op(), left, right) for op, left, right in value.parts]
+    return False if False in answers else None if None in answers else True
 
 
 def _compare_truth(interpreter: Interpreter, test: ast.Compare) -> bool | None:
@@ -238,6 +252,8 @@ def _refine_truth(interpreter: Interpreter, node: ast.Name | ast.Attribute, posi
         elif isinstance(value.value, (Instance, TensorType)):
             assignment.assign(interpreter, node, None)
         return True
+    if isinstance(value, Claim):
+        return _learn_claim(interpreter, value, positive)
     if isinstance(value, Dim):
         facts = interpreter.context.facts
         interpreter.context.facts = facts.with_different(value, 0) if positive else facts.with_equal(value, 0)
@@ -276,26 +292,44 @@ def _learn(
     facts = context.facts
     x, y = as_dim(a), as_dim(b)
     if x is not None and y is not None:
-        match op:
-            case ast.Eq():
-                remainder = _remainder(interpreter, left) if y == 0 else None
-                context.facts = facts.with_exact(*remainder) if remainder else facts.with_equal(x, y)
-            case ast.NotEq():
-                context.facts = facts.with_different(x, y)
-            case ast.GtE():
-                context.facts = facts.with_at_least(x, y)
-            case ast.LtE():
-                context.facts = facts.with_at_least(y, x)
-            case ast.Gt():
-                context.facts = facts.with_at_least(x, y + 1)
-            case ast.Lt():
-                context.facts = facts.with_at_least(y, x + 1)
-            case _:
-                return False
-        return True
+        remainder = _remainder(interpreter, left) if isinstance(op, ast.Eq) and y == 0 else None
+        if remainder is not None:
+            context.facts = facts.with_exact(*remainder)
+            return True
+        return _learn_dims(interpreter, type(op), x, y)
     if isinstance(op, ast.Eq):
         return _learn_equal(interpreter, left, right, a, b)
     return isinstance(op, ast.NotEq) and isinstance(present(a), (str, tuple, ShapeValue)) and present(b) is not UNKNOWN
+
+
+def _learn_dims(interpreter: Interpreter, op: type[ast.cmpop], x: Dim, y: Dim) -> bool:
+    facts = interpreter.context.facts
+    if op is ast.Eq:
+        facts = facts.with_equal(x, y)
+    elif op is ast.NotEq:
+        facts = facts.with_different(x, y)
+    elif op is ast.GtE:
+        facts = facts.with_at_least(x, y)
+    elif op is ast.LtE:
+        facts = facts.with_at_least(y, x)
+    elif op is ast.Gt:
+        facts = facts.with_at_least(x, y + 1)
+    elif op is ast.Lt:
+        facts = facts.with_at_least(y, x + 1)
+    else:
+        return False
+    interpreter.context.facts = facts
+    return True
+
+
+def _learn_claim(interpreter: Interpreter, value: Claim, positive: bool) -> bool:
+    open_parts = [part for part in value.parts if claim_truth(interpreter, Claim((part,))) is not True]
+    if positive:
+        return all([_learn_dims(interpreter, *part) for part in open_parts])
+    if len(open_parts) == 1:
+        op, left, right = open_parts[0]
+        return _learn_dims(interpreter, _NEGATED[op], left, right)
+    return False
 
 
 def _learn_equal(interpreter: Interpreter, left: ast.expr, right: ast.expr, a: StaticValue, b: StaticValue) -> bool:

@@ -12,6 +12,7 @@ from shaped.static import assignment, attributes, calls, conditions, functions, 
 from shaped.static.builtins import builtin
 from shaped.static.join import join
 from shaped.static.values import (
+    Claim,
     Container,
     DictValue,
     EllipsisValue,
@@ -88,6 +89,8 @@ def _boolean(interpreter: Interpreter, node: ast.BoolOp) -> StaticValue:
         if truth is None:
             # `x or default` is x where x is there.
             results.append(value.value if stops_when and isinstance(value, Maybe) else value)
+    if not stops_when and all(isinstance(value, Claim) for value in results):
+        return Claim(tuple(part for value in results if isinstance(value, Claim) for part in value.parts))
     joined = results[0]
     for value in results[1:]:
         joined = join(interpreter.context, joined, value)
@@ -103,7 +106,8 @@ def _compare(interpreter: Interpreter, node: ast.Compare) -> StaticValue:
             return value
     with interpreter.quietly():
         truth = conditions.truth(interpreter, node)
-    return UNKNOWN if truth is None else truth
+        claim = conditions.claim(interpreter, node) if truth is None else None
+    return truth if truth is not None else UNKNOWN if claim is None else claim
 
 
 def _conditional(interpreter: Interpreter, node: ast.IfExp) -> StaticValue:

@@ -255,6 +255,13 @@ class Super:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """A bool that says whether comparisons of ints all hold: `stride == 1 and c_in == c_out`, kept for a later `if`."""
+
+    parts: tuple[tuple[type[ast.cmpop], Dim, Dim], ...]
+
+
+@dataclass(frozen=True)
 class TypeValue:
     """A type alias: `Image = Float[Tensor, "3 h w"]`."""
 
@@ -303,6 +310,7 @@ StaticValue = Union[
     Super,
     RangeValue,
     TypeValue,
+    Claim,
 ]
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
-from shaped.spec.dims import ONE, Dim, DimLike, FloorDiv, Kind, maximum, product
+from shaped.spec.dims import ONE, Dim, DimLike, Kind, maximum, product
 from shaped.spec.shape import Axis, Shape
 from shaped.spec.values import UNKNOWN, Many, TensorType, Value
 

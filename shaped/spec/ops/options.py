@@ -120,11 +120,11 @@ def require_equal(
 
     `a` is a size of the only tensor, or `a` and `b` are sizes of both.
     """
-    others: tuple[Dim, ...] = ()
-    if len(tensors) == 1 and tensors[0].shape.rank is not None:
-        others = tuple(dim for dim in tensors[0].shape.dims if dim is not a)
+    among = [tensor.shape.dims for tensor in tensors if tensor.shape.rank is not None]
+    if len(tensors) == 1:
+        among = [tuple(context.facts.normalize(dim) for dim in dims) for dims in among]
     with uncertain_if_joined(context, *tensors):
-        return context.require_equal(a, b, fault, others=others)
+        return context.require_equal(a, b, fault, among=among)
 
 
 def never_divides(context: Context, numerator: DimLike, divisor: DimLike) -> bool:
