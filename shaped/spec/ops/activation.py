@@ -145,6 +145,8 @@ def torch_dropout(context: Context, input: TensorType, p: Value, train: Value) -
     "nn.functional.prelu", "torch.nn.functional.prelu", "torch.prelu", "Tensor.prelu", formula="y = x, below 0 weight x"
 )
 def prelu(context: Context, input: TensorType, weight: TensorType) -> Value:
+    if weight.shape.least_rank > 1:
+        raise ShapeError("prelu", "the weight has at most 1 axis", f"{input}, weight {weight}")
     count = weight.shape.numel
     channels = ONE if input.shape.rank in (0, 1) else input.shape.at(1)
     if count is None or channels is None or count == ONE:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shaped.errors import DtypeError
 from shaped.spec.dtypes import BOOL, BOOLEAN, COMPLEX, FLOATS, INTEGERS, DType
 from shaped.spec.op import op
 from shaped.spec.pointwise import keep, pointwise, pointwise_op
@@ -222,11 +223,25 @@ def view_as_real(context: Context, input: TensorType) -> Value:
     return TensorType(input.shape + Shape.of(2), as_real(allowed), input.device, input.joined)
 
 
+def _require_parts(operation: str, first: TensorType, second: TensorType) -> None:
+    """Demand two tensors of one float dtype.
+
+    Raises:
+        DtypeError: they are not, for certain.
+    """
+    for part in (first, second):
+        excluding(operation, part.dtype, _INTEGRAL | COMPLEX, "tensors are not allowed, use a float dtype")
+    if not first.dtype.names & second.dtype.names:
+        raise DtypeError(operation, f"dtypes {first.dtype} and {second.dtype} differ")
+
+
 @op("complex", "torch.complex", formula="z = x + i y")
 def complex_(context: Context, real: TensorType, imag: TensorType, *, out: Value = None) -> Value:
+    _require_parts("complex", real, imag)
     return pointwise(context, "complex", real, imag, dtype=as_complex)
 
 
 @op("polar", "torch.polar", formula="z = r e^(i phi)")
 def polar(context: Context, abs: TensorType, angle: TensorType, *, out: Value = None) -> Value:
+    _require_parts("polar", abs, angle)
     return pointwise(context, "polar", abs, angle, dtype=as_complex)

@@ -97,6 +97,8 @@ def kthvalue(
             require_size(context, "kthvalue", input, axis, k, "k")
         if k.constant is not None and k.constant < 1:
             raise ShapeError("kthvalue", f"k is {k}, it counts from 1", str(input))
+        if input.shape.rank == 0 and k.constant is not None and k.constant > 1:
+            raise ShapeError("kthvalue", f"k is {k}, a tensor without axes has 1 element", str(input))
     return value_and_index(context, "kthvalue", input, dim, keepdim)
 
 

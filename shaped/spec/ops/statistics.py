@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shaped.errors import ShapeError
+from shaped.errors import Fault, ShapeError
 from shaped.spec.dims import ONE, Dim
-from shaped.spec.dtypes import BOOL, COMPLEX, INTEGERS, DType
+from shaped.spec.dtypes import ANY_DTYPE, BOOL, INTEGERS
 from shaped.spec.op import op
-from shaped.spec.promotion import as_float, as_real, excluding, requested
+from shaped.spec.promotion import as_float, as_real, excluding, promote, requested
 from shaped.spec.reduce import reduced
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
@@ -125,14 +125,24 @@ def cov(
     fweights: Value = None,
     aweights: Value = None,
 ) -> Value:
-    weights = (fweights, aweights)
-    for name, weight in zip(("fweights", "aweights"), weights, strict=True):
-        if isinstance(weight, TensorType) and weight.shape.least_rank > 1:
+    observations = input.shape.at(-1) if input.shape.rank else ONE
+    for name, weight in (("fweights", fweights), ("aweights", aweights)):
+        if not isinstance(weight, TensorType):
+            continue
+        if weight.shape.least_rank > 1:
             raise ShapeError("cov", f"{name} have 1 axis", f"{input}, {name} {weight}")
+        count = weight.shape.numel
+        if count is None or observations is None or input.shape.rank is None:
+            continue
+
+        def fault(name: str = name, weight: TensorType = weight, a: Dim = count, b: Dim = observations) -> Fault:
+            return ShapeError("cov", f"{a} {name} for {b} observations", f"{input}, {name} {weight}", dims=(a, b))
+
+        context.require_equal(count, observations, fault)
     result = _covariance(context, "cov", input)
-    if any(weight is not None for weight in weights):
-        return result.with_dtype(DType(frozenset(["float16", "bfloat16", "float32", "float64", *COMPLEX])))
-    return result
+    if aweights is None:
+        return result
+    return result.with_dtype(promote(result.dtype, aweights.dtype if isinstance(aweights, TensorType) else ANY_DTYPE))
 
 
 @op("corrcoef", "torch.corrcoef", "Tensor.corrcoef", formula="R[i, j] = C[i, j] / (C[i, i] C[j, j])^(1/2)")

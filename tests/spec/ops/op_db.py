@@ -113,15 +113,17 @@ def error_samples(entry: Any) -> Iterator[Any]:
 
 
 def is_about_shapes(message: str) -> bool:
-    """Whether an error of torch is about shapes or dtypes, not about values, devices or options."""
-    return _SHAPES.search(message) is not None and _VALUES.search(message) is None
+    """Whether an error of torch is about shapes or dtypes: not about values, devices or options, nor a TypeError, which
+    is mypy's to find."""
+    return _SHAPES.search(message) is not None and _OTHERS.search(message) is None
 
 
 _SHAPES = re.compile(
     r"siz|shape|dim|dtype|type|axis|axes|rank|broadcast|element|numel|length|same|\d-?D\b", re.IGNORECASE
 )
-_VALUES = re.compile(
-    r"memory|probab|sparse|layout|device|autograd|requires_grad|\binf\b|\bnan\b|expects (lambda|sigma|std|p) "
+_OTHERS = re.compile(
+    r"^TypeError|memory|probab|sparse|layout|device|autograd|requires_grad|\binf\b|\bnan\b"
+    r"|expects (lambda|sigma|std|p) "
 )
 
 
