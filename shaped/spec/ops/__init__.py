@@ -15,6 +15,7 @@ FAMILIES = (
     "diagonal",
     "scatter",
     "contraction",
+    "products",
     "einsum",
     "linear_algebra",
     "linear_systems",
