@@ -15,8 +15,6 @@ from shaped.spec.values import UNKNOWN, TensorType
 from tests.spec.ops.against_torch import check_exact
 from tests.spec.ops.shapes import D, H, apply, b, d, floats, h, n, nearly, of, positive, shape_of, some, t
 
-axes = st.integers(-4, 3)
-
 
 @st.composite
 def factors(draw: st.DrawFn) -> tuple[torch.Tensor, torch.Tensor]:
@@ -64,29 +62,11 @@ def test_products_of_given_ranks_are_those_of_torch(sizes: tuple[int, int, int, 
     check_exact("torch.chain_matmul", *chain)
 
 
-@given(factors(), st.integers(0, 3), axes, axes)
-def test_products_summed_over_chosen_axes_are_those_of_torch(
-    pair: tuple[torch.Tensor, torch.Tensor], count: int, i: int, j: int
-) -> None:
-    check_exact("torch.tensordot", *pair, count)
-    check_exact("torch.tensordot", *pair, ([i], [j]))
-    check_exact("torch.tensordot", *pair, ([-1], [-2]))
-
-
 @given(some(0, 3), some(0, 3))
-def test_products_of_all_pairs_are_those_of_torch(shape: list[int], other: list[int]) -> None:
-    for name in ("torch.inner", "torch.outer", "torch.kron", "torch.vdot"):
+@settings(max_examples=40)
+def test_products_of_vectors_are_those_of_torch(shape: list[int], other: list[int]) -> None:
+    for name in ("torch.inner", "torch.outer", "torch.vdot"):
         check_exact(name, floats(shape), floats(other))
-    check_exact("torch.cdist", torch.ones(shape), torch.ones(other))
-
-
-three = st.sampled_from([1, 2, 3, 3, 3])
-
-
-@given(some(1, 3, three), some(1, 3, three), axes)
-def test_cross_products_need_an_axis_of_three_as_in_torch(shape: list[int], other: list[int], axis: int) -> None:
-    check_exact("torch.cross", torch.ones(shape), torch.ones(other), axis)
-    check_exact("torch.linalg.cross", torch.ones(shape), torch.ones(other))
 
 
 def test_attention_has_a_score_for_each_pair() -> None:
