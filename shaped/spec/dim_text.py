@@ -131,7 +131,13 @@ def _atom(atom: Atom) -> str:
 
 
 def _is_quotient(factor: str) -> bool:
-    return ("//" in factor or "%" in factor) and not factor.startswith(("ceil(", "min(", "max("))
+    """Whether a text is a division or a remainder, outside of all parentheses."""
+    depth = 0
+    for character in factor:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if not depth and character in "/%":
+            return True
+    return False
 
 
 def operand(dim: Dim) -> str:

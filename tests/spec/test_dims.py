@@ -179,6 +179,8 @@ def test_an_empty_product_is_one() -> None:
         (h * h + 2 * b - 1, "h*h+2*b-1"),
         (16 * (h // 2) * (w // 2), "16*(h//2)*(w//2)"),
         (h // (d // w), "h//(d//w)"),
+        (-(minimum(h, w) // 2), "-(min(h, w)//2)"),
+        (b * (minimum(h, w) // 2), "b*(min(h, w)//2)"),
         ((h + 1) // (2 * q), "(h+1)//(2*q)"),
         (Dim.atom(Symbol("_7", Kind.UNKNOWN)) // 2, "_//2"),
         (Dim.of(0), "0"),
