@@ -386,6 +386,20 @@ def test_a_fault_in_the_checker_is_one_note_that_names_the_file(project: Project
     assert "Traceback" not in done.stderr
 
 
+def test_a_checker_that_cannot_be_loaded_is_noted_and_its_silence_not_remembered(project: Project) -> None:
+    shutil.copytree(REPOSITORY / "shaped", project.folder / "copy" / "shaped")
+    entry = project.folder / "copy" / "shaped" / "static" / "check.py"
+    entry.write_text("class Checker(")
+    project.environment["PYTHONPATH"] = str(project.folder / "copy")
+    project.configure("", plugin="shaped.mypy")
+    project.write(net="def f(x: int) -> int:\n    return x + 1\n")
+    skipped = "net.py:1: note: shaped: this file was skipped: SyntaxError in the checker itself (not in your code)\n"
+    assert project.mypy("net.py") == skipped
+    assert project.mypy("net.py") == skipped
+    shutil.copy(REPOSITORY / "shaped" / "static" / "check.py", entry)
+    assert project.mypy("net.py") == ""
+
+
 @pytest.mark.parametrize("asked_by", ["environment", "configuration"])
 def test_the_traceback_of_a_fault_is_shown_when_asked_for(project: Project, asked_by: str) -> None:
     project.write(bad="def f(x: int) -> int:\n    return x + 1  # CRASH\n")

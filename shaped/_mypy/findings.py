@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shaped._mypy.codes import error_code
 from shaped._mypy.records import Records
-from shaped.static.host import Checked, Positions, check_source, read_source
+from shaped.static.host import Checked, Positions, check_source, fault_note, read_source
 from shaped.static.render import note_texts
+from shaped.static.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,10 +126,14 @@ class Findings:
                 source = self._read(Path(path))
             except (OSError, UnicodeDecodeError):  # mypy itself says so
                 return None
-            checked = check_source(self._this_checker(), Path(path), source)
+            try:
+                checked = check_source(self._this_checker(), Path(path), source)
+                self.records.save(path, checked.report.depends_on)
+            except Exception as fault:  # the checker itself cannot be loaded: mypy goes on without it
+                self.records.forget(path)
+                checked = Checked(Report(path, [fault_note(path, fault)]), source, traceback.format_exc())
             if checked.traceback and self._show_traceback:
                 print(checked.traceback, file=sys.stderr, end="")
-            self.records.save(path, checked.report.depends_on)
             self._checked[path] = checked
         return self._checked[path]
 
@@ -146,9 +152,12 @@ class Findings:
         """Forget the findings of files that have changed, or that depend on one that has."""
         self._checker = None
         for path, file in self._files.items():
-            digest = self.records.text_digest(path) + self.records.digest(path)
-            if digest != file.digest:
+            if self._digest(path) != file.digest:
                 self._checked.pop(path, None)
+
+    def _digest(self, path: str) -> str:
+        """A digest of a file's text and of all that its findings depend on."""
+        return f"{self.records.text_digest(path)} {self.records.digest(path)}"
 
     def _report(self, path: str, file: _File) -> None:
         """Put a file's findings into mypy's errors."""
@@ -157,7 +166,7 @@ class Findings:
         if checked is None or errors is None:
             return
         if self._is_daemon:
-            file.digest = self.records.text_digest(path) + self.records.digest(path)
+            file.digest = self._digest(path)
         report = checked.report
         if not report.diagnostics and not report.silenced:
             return

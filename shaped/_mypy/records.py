@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_NOTHING_KNOWN = "not checked"
-
 
 class Records:
     """The dependencies of checked files, kept in `folder`; with no folder, for this process only.
@@ -52,6 +50,13 @@ class Records:
         except OSError:  # a read-only or full cache folder: the next run checks the file again
             return
 
+    def forget(self, path: str) -> None:
+        """A file has no findings: it could not be checked."""
+        path = _local(path)
+        self._depends_on.pop(path, None)
+        if self._folder is not None:
+            self._file(path).unlink(missing_ok=True)
+
     def depends_on(self, path: str) -> tuple[str, ...] | None:
         """The files that the last findings of the file at `path` were read from, None if it was never checked."""
         path = _local(path)
@@ -64,11 +69,11 @@ class Records:
                 return None
         return self._depends_on.get(path)
 
-    def digest(self, path: str) -> str:
-        """A digest of all that the last findings of a file depend on, apart from its own text."""
+    def digest(self, path: str) -> str | None:
+        """A digest of all that the last findings of a file depend on, apart from its own text; None if never checked."""
         files = self.depends_on(path)
         if files is None:
-            return _NOTHING_KNOWN
+            return None
         digest = hashlib.sha256(checker_digest().encode())
         for file in files:
             digest.update(f"\0{file}\0{self.text_digest(file)}".encode())
