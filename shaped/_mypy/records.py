@@ -70,7 +70,7 @@ class Records:
         return self._depends_on.get(path)
 
     def digest(self, path: str) -> str | None:
-        """A digest of all that the last findings of a file depend on, apart from its own text; None if there are none."""
+        """A digest of all that the last findings of a file depend on, apart from its own text; None without any."""
         files = self.depends_on(path)
         if files is None:
             return None
