@@ -9,7 +9,8 @@ from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.dtypes import BOOL, FLOATS, INTEGERS
 from shaped.spec.op import op
-from shaped.spec.ops.losses import drop_axis, named_pair, reduce_loss, require_same_shape
+from shaped.spec.ops.distances import drop_axis
+from shaped.spec.ops.losses import named_pair, reduce_loss, require_same_shape
 from shaped.spec.ops.options import optional_tensor, require_equal
 from shaped.spec.shape import Shape
 

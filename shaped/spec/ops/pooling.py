@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from shaped.errors import ShapeError
 from shaped.spec.dims import Dim, ceildiv, minimum
 from shaped.spec.dtypes import INT64
-from shaped.spec.op import Module, module, op
+from shaped.spec.op import op
 from shaped.spec.ops.arguments import listed
 from shaped.spec.ops.losses import require_same_shape
-from shaped.spec.ops.options import flag, is_less, option_size, option_sizes, settled
+from shaped.spec.ops.options import flag, is_less, option_size, option_sizes
 from shaped.spec.ops.spatial import Spatial, split_spatial
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
@@ -39,7 +39,7 @@ def _pooled_size(
     return minimum(rounded_up, starts_inside)
 
 
-def _pool(
+def pool(
     context: Context,
     operation: str,
     count: int,
@@ -93,14 +93,14 @@ def _pooled(context: Context, input: TensorType, parts: Spatial, sizes: tuple[Di
     return input.with_shape(parts.shape(channels, sizes))
 
 
-def _with_indices(context: Context, pooled: TensorType, return_indices: Value) -> Value:
+def with_indices(context: Context, pooled: TensorType, return_indices: Value) -> Value:
     wanted = flag(return_indices)
     if wanted is None:
         return UNKNOWN
     return (pooled, pooled.with_dtype(INT64)) if wanted else pooled
 
 
-def _max_pool(
+def max_pool(
     context: Context,
     count: int,
     input: TensorType,
@@ -112,8 +112,8 @@ def _max_pool(
     return_indices: Value,
 ) -> Value:
     operation = f"max_pool{count}d"
-    pooled = _pool(context, operation, count, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return _with_indices(context, pooled, return_indices)
+    pooled = pool(context, operation, count, input, kernel_size, stride, padding, dilation, ceil_mode)
+    return with_indices(context, pooled, return_indices)
 
 
 @op("max_pool1d", "torch.nn.functional.max_pool1d", formula="y[n,c,i] = max(k) x[n,c,i*s+k]")
@@ -128,7 +128,7 @@ def max_pool1d(
     return_indices: Value = False,
 ) -> Value:
     """The maximum of each window along one axis."""
-    return _max_pool(context, 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    return max_pool(context, 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 @op("max_pool2d", "torch.nn.functional.max_pool2d", formula="as max_pool1d, over two axes")
@@ -143,7 +143,7 @@ def max_pool2d(
     return_indices: Value = False,
 ) -> Value:
     """The maximum of each window along two axes."""
-    return _max_pool(context, 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    return max_pool(context, 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 @op("max_pool3d", "torch.nn.functional.max_pool3d", formula="as max_pool1d, over three axes")
@@ -158,7 +158,7 @@ def max_pool3d(
     return_indices: Value = False,
 ) -> Value:
     """The maximum of each window along three axes."""
-    return _max_pool(context, 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    return max_pool(context, 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 @op("avg_pool1d", "torch.nn.functional.avg_pool1d", "torch.avg_pool1d", formula="y[n,c,i] = mean(k) x[n,c,i*s+k]")
@@ -172,7 +172,7 @@ def avg_pool1d(
     count_include_pad: Value = True,
 ) -> TensorType:
     """The mean of each window along one axis."""
-    return _pool(context, "avg_pool1d", 1, input, kernel_size, stride, padding, 1, ceil_mode)
+    return pool(context, "avg_pool1d", 1, input, kernel_size, stride, padding, 1, ceil_mode)
 
 
 @op("avg_pool2d", "torch.nn.functional.avg_pool2d", formula="as avg_pool1d, over two axes")
@@ -187,7 +187,7 @@ def avg_pool2d(
     divisor_override: Value = None,
 ) -> TensorType:
     """The mean of each window along two axes."""
-    return _pool(context, "avg_pool2d", 2, input, kernel_size, stride, padding, 1, ceil_mode)
+    return pool(context, "avg_pool2d", 2, input, kernel_size, stride, padding, 1, ceil_mode)
 
 
 @op("avg_pool3d", "torch.nn.functional.avg_pool3d", formula="as avg_pool1d, over three axes")
@@ -202,7 +202,7 @@ def avg_pool3d(
     divisor_override: Value = None,
 ) -> TensorType:
     """The mean of each window along three axes."""
-    return _pool(context, "avg_pool3d", 3, input, kernel_size, stride, padding, 1, ceil_mode)
+    return pool(context, "avg_pool3d", 3, input, kernel_size, stride, padding, 1, ceil_mode)
 
 
 @op("lp_pool1d", "torch.nn.functional.lp_pool1d", formula="y[n,c,i] = sum(k) x[n,c,i*s+k]**p)**(1/p)")
@@ -215,7 +215,7 @@ def lp_pool1d(
     ceil_mode: Value = False,
 ) -> TensorType:
     """The p-norm of each window along one axis."""
-    return _pool(context, "lp_pool1d", 1, input, kernel_size, stride, 0, 1, ceil_mode)
+    return pool(context, "lp_pool1d", 1, input, kernel_size, stride, 0, 1, ceil_mode)
 
 
 @op("lp_pool2d", "torch.nn.functional.lp_pool2d", formula="as lp_pool1d, over two axes")
@@ -228,7 +228,7 @@ def lp_pool2d(
     ceil_mode: Value = False,
 ) -> TensorType:
     """The p-norm of each window along two axes."""
-    return _pool(context, "lp_pool2d", 2, input, kernel_size, stride, 0, 1, ceil_mode)
+    return pool(context, "lp_pool2d", 2, input, kernel_size, stride, 0, 1, ceil_mode)
 
 
 @op("lp_pool3d", "torch.nn.functional.lp_pool3d", formula="as lp_pool1d, over three axes")
@@ -241,10 +241,10 @@ def lp_pool3d(
     ceil_mode: Value = False,
 ) -> TensorType:
     """The p-norm of each window along three axes."""
-    return _pool(context, "lp_pool3d", 3, input, kernel_size, stride, 0, 1, ceil_mode)
+    return pool(context, "lp_pool3d", 3, input, kernel_size, stride, 0, 1, ceil_mode)
 
 
-def _adaptive(context: Context, operation: str, count: int, input: TensorType, output_size: Value) -> TensorType:
+def adaptive_pool(context: Context, operation: str, count: int, input: TensorType, output_size: Value) -> TensorType:
     """(..., channels, *sizes) -> (..., channels, *output_size), where None keeps a size.
 
     Raises:
@@ -283,19 +283,19 @@ _MEANS = ("adaptive_avg_pool2d", "adaptive_avg_pool3d")
 )
 def adaptive_avg_pool1d(context: Context, input: TensorType, output_size: Value) -> TensorType:
     """Means over as many windows as the output has places."""
-    return _adaptive(context, "adaptive_avg_pool1d", 1, input, output_size)
+    return adaptive_pool(context, "adaptive_avg_pool1d", 1, input, output_size)
 
 
 @op("adaptive_avg_pool2d", "torch.nn.functional.adaptive_avg_pool2d", formula="as adaptive_avg_pool1d, over two axes")
 def adaptive_avg_pool2d(context: Context, input: TensorType, output_size: Value) -> TensorType:
     """Means over as many windows as the output has places, along two axes."""
-    return _adaptive(context, "adaptive_avg_pool2d", 2, input, output_size)
+    return adaptive_pool(context, "adaptive_avg_pool2d", 2, input, output_size)
 
 
 @op("adaptive_avg_pool3d", "torch.nn.functional.adaptive_avg_pool3d", formula="as adaptive_avg_pool1d, over three axes")
 def adaptive_avg_pool3d(context: Context, input: TensorType, output_size: Value) -> TensorType:
     """Means over as many windows as the output has places, along three axes."""
-    return _adaptive(context, "adaptive_avg_pool3d", 3, input, output_size)
+    return adaptive_pool(context, "adaptive_avg_pool3d", 3, input, output_size)
 
 
 @op("adaptive_max_pool1d", "torch.nn.functional.adaptive_max_pool1d", formula="as adaptive_avg_pool1d, of maxima")
@@ -303,7 +303,7 @@ def adaptive_max_pool1d(
     context: Context, input: TensorType, output_size: Value, return_indices: Value = False
 ) -> Value:
     """Maxima over as many windows as the output has places."""
-    return _with_indices(context, _adaptive(context, "adaptive_max_pool1d", 1, input, output_size), return_indices)
+    return with_indices(context, adaptive_pool(context, "adaptive_max_pool1d", 1, input, output_size), return_indices)
 
 
 @op("adaptive_max_pool2d", "torch.nn.functional.adaptive_max_pool2d", formula="as adaptive_avg_pool2d, of maxima")
@@ -311,7 +311,7 @@ def adaptive_max_pool2d(
     context: Context, input: TensorType, output_size: Value, return_indices: Value = False
 ) -> Value:
     """Maxima over as many windows as the output has places, along two axes."""
-    return _with_indices(context, _adaptive(context, "adaptive_max_pool2d", 2, input, output_size), return_indices)
+    return with_indices(context, adaptive_pool(context, "adaptive_max_pool2d", 2, input, output_size), return_indices)
 
 
 @op("adaptive_max_pool3d", "torch.nn.functional.adaptive_max_pool3d", formula="as adaptive_avg_pool3d, of maxima")
@@ -319,10 +319,10 @@ def adaptive_max_pool3d(
     context: Context, input: TensorType, output_size: Value, return_indices: Value = False
 ) -> Value:
     """Maxima over as many windows as the output has places, along three axes."""
-    return _with_indices(context, _adaptive(context, "adaptive_max_pool3d", 3, input, output_size), return_indices)
+    return with_indices(context, adaptive_pool(context, "adaptive_max_pool3d", 3, input, output_size), return_indices)
 
 
-def _unpool(
+def unpool(
     context: Context,
     count: int,
     input: TensorType,
@@ -359,7 +359,7 @@ def max_unpool1d(
     output_size: Value = None,
 ) -> TensorType:
     """Put maxima back where `max_pool1d` found them."""
-    return _unpool(context, 1, input, indices, kernel_size, stride, padding, output_size)
+    return unpool(context, 1, input, indices, kernel_size, stride, padding, output_size)
 
 
 @op("max_unpool2d", "torch.nn.functional.max_unpool2d", formula="max_pool2d's inverse, 0 where there was no maximum")
@@ -373,7 +373,7 @@ def max_unpool2d(
     output_size: Value = None,
 ) -> TensorType:
     """Put maxima back where `max_pool2d` found them."""
-    return _unpool(context, 2, input, indices, kernel_size, stride, padding, output_size)
+    return unpool(context, 2, input, indices, kernel_size, stride, padding, output_size)
 
 
 @op("max_unpool3d", "torch.nn.functional.max_unpool3d", formula="max_pool3d's inverse, 0 where there was no maximum")
@@ -387,142 +387,4 @@ def max_unpool3d(
     output_size: Value = None,
 ) -> TensorType:
     """Put maxima back where `max_pool3d` found them."""
-    return _unpool(context, 3, input, indices, kernel_size, stride, padding, output_size)
-
-
-def _settled_window(
-    context: Context, count: int, kernel_size: Value, stride: Value, padding: Value
-) -> tuple[Value, Value, Value]:
-    """Kernel, stride and padding with fresh sizes for what was not followed; the stride is the kernel by default."""
-    kernel = settled(context, kernel_size, count, low=1)
-    return (
-        kernel,
-        kernel if stride is None else settled(context, stride, count, low=1),
-        settled(context, padding, count),
-    )
-
-
-class _MaxPool(Module):
-    count: int
-
-    def __init__(
-        self,
-        context: Context,
-        kernel_size: Value,
-        stride: Value = None,
-        padding: Value = 0,
-        dilation: Value = 1,
-        return_indices: Value = False,
-        ceil_mode: Value = False,
-    ) -> None:
-        self.kernel_size, self.padding, self.dilation = kernel_size, padding, dilation
-        self.stride = kernel_size if stride is None else stride
-        self.return_indices, self.ceil_mode = return_indices, ceil_mode
-        self._window = _settled_window(context, self.count, kernel_size, stride, padding)
-        self._dilation = settled(context, dilation, self.count, low=1)
-
-    def forward(self, context: Context, input: TensorType) -> Value:
-        """The pool of the input."""
-        kernel, stride, padding = self._window
-        return _max_pool(
-            context, self.count, input, kernel, stride, padding, self._dilation, self.ceil_mode, self.return_indices
-        )
-
-
-class _AvgPool(Module):
-    count: int
-
-    def __init__(
-        self,
-        context: Context,
-        kernel_size: Value,
-        stride: Value = None,
-        padding: Value = 0,
-        ceil_mode: Value = False,
-        count_include_pad: Value = True,
-        divisor_override: Value = None,
-    ) -> None:
-        self.kernel_size, self.padding, self.ceil_mode = kernel_size, padding, ceil_mode
-        self.stride = kernel_size if stride is None else stride
-        self._window = _settled_window(context, self.count, kernel_size, stride, padding)
-
-    def forward(self, context: Context, input: TensorType) -> TensorType:
-        """The pool of the input."""
-        operation, (kernel, stride, padding) = f"avg_pool{self.count}d", self._window
-        return _pool(context, operation, self.count, input, kernel, stride, padding, 1, self.ceil_mode)
-
-
-class _LPPool(Module):
-    count: int
-
-    def __init__(
-        self,
-        context: Context,
-        norm_type: Value,
-        kernel_size: Value,
-        stride: Value = None,
-        ceil_mode: Value = False,
-    ) -> None:
-        self.kernel_size, self.stride, self.ceil_mode = kernel_size, stride, ceil_mode
-        self._window = _settled_window(context, self.count, kernel_size, stride, 0)
-
-    def forward(self, context: Context, input: TensorType) -> TensorType:
-        """The pool of the input."""
-        operation, (kernel, stride, padding) = f"lp_pool{self.count}d", self._window
-        return _pool(context, operation, self.count, input, kernel, stride, padding, 1, self.ceil_mode)
-
-
-class _AdaptiveAvgPool(Module):
-    count: int
-
-    def __init__(self, context: Context, output_size: Value) -> None:
-        self.output_size = output_size
-        self._sizes = settled(context, output_size, self.count)
-
-    def forward(self, context: Context, input: TensorType) -> TensorType:
-        """The pool of the input."""
-        return _adaptive(context, f"adaptive_avg_pool{self.count}d", self.count, input, self._sizes)
-
-
-class _AdaptiveMaxPool(Module):
-    count: int
-
-    def __init__(self, context: Context, output_size: Value, return_indices: Value = False) -> None:
-        self.output_size, self.return_indices = output_size, return_indices
-        self._sizes = settled(context, output_size, self.count)
-
-    def forward(self, context: Context, input: TensorType) -> Value:
-        """The pool of the input."""
-        pooled = _adaptive(context, f"adaptive_max_pool{self.count}d", self.count, input, self._sizes)
-        return _with_indices(context, pooled, self.return_indices)
-
-
-class _MaxUnpool(Module):
-    count: int
-
-    def __init__(self, context: Context, kernel_size: Value, stride: Value = None, padding: Value = 0) -> None:
-        self.kernel_size, self.padding = kernel_size, padding
-        self.stride = kernel_size if stride is None else stride
-
-    def forward(
-        self, context: Context, input: TensorType, indices: TensorType, output_size: Value = None
-    ) -> TensorType:
-        """The maxima put back."""
-        return _unpool(context, self.count, input, indices, self.kernel_size, self.stride, self.padding, output_size)
-
-
-def _declare_for_each_count() -> None:
-    kinds: dict[str, type[Module]] = {
-        "MaxPool": _MaxPool,
-        "AvgPool": _AvgPool,
-        "LPPool": _LPPool,
-        "AdaptiveAvgPool": _AdaptiveAvgPool,
-        "AdaptiveMaxPool": _AdaptiveMaxPool,
-        "MaxUnpool": _MaxUnpool,
-    }
-    for name, kind in kinds.items():
-        for count in (1, 2, 3):
-            module(f"torch.nn.{name}{count}d")(type(f"{name}{count}d", (kind,), {"count": count}))
-
-
-_declare_for_each_count()
+    return unpool(context, 3, input, indices, kernel_size, stride, padding, output_size)

@@ -9,7 +9,7 @@ from shaped.spec.dtypes import FLOAT32, DType
 from shaped.spec.op import Module, module, op
 from shaped.spec.ops.attention import MultiheadAttention
 from shaped.spec.ops.linear import Linear
-from shaped.spec.ops.normalization import LayerNorm
+from shaped.spec.ops.normalization_modules import LayerNorm
 from shaped.spec.ops.options import flag, option_size, require_equal
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
