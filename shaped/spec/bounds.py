@@ -108,7 +108,7 @@ def is_nonnegative(dim: Dim, known: tuple[Dim, ...] = ()) -> bool:
     low = lower_bound(dim)
     if low is not None and low >= 0:
         return True
-    if dim.constant is not None or len(dim.terms) > LONGEST or (not known and not _may_be_nonnegative(dim)):
+    if dim.constant is not None or len(dim.terms) > LONGEST or not _may_be_nonnegative(dim, known):
         return False
     return _Proof().of_nonnegative(dim, known, DEEPEST)
 
@@ -127,7 +127,7 @@ class _Proof:
             return True
         if dim.constant is not None or depth == 0 or self.steps > MOST_STEPS:
             return False
-        if not known and not _may_be_nonnegative(dim):
+        if not known and not _may_be_nonnegative(dim, known):
             return False
         if any((low := lower_bound(dim - fact)) is not None and low >= 0 for fact in known):
             return True
@@ -178,12 +178,14 @@ def _without_shared(dim: Dim) -> tuple[bool, Dim]:
     return True, Dim({m: c for m, c in quotients if m is not None})
 
 
-def _may_be_nonnegative(dim: Dim) -> bool:
+def _may_be_nonnegative(dim: Dim, known: tuple[Dim, ...]) -> bool:
     """Whether no example says otherwise: a proof need not be sought then."""
-    for start, step in ((0, 0), (2, 1), (7, 3)):
-        values = {s: (-3 if s.low is None else s.low) + start + step * i for i, s in enumerate(dim.symbols())}
+    symbols = sorted(dim.symbols().union(*(fact.symbols() for fact in known)), key=lambda symbol: symbol.sort_key)
+    lows = [-3 if symbol.low is None else symbol.low for symbol in symbols]
+    for start, step in ((0, 0), (6, -1), (5, 3), (64, 64)):
+        values = {s: low + max(start + step * i, 0) for i, (s, low) in enumerate(zip(symbols, lows, strict=True))}
         try:
-            if dim.evaluate(values) < 0:
+            if dim.evaluate(values) < 0 and all(fact.evaluate(values) >= 0 for fact in known):
                 return False
         except ZeroDivisionError:
             continue
