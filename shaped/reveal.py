@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def reveal_shape(value: T) -> T:
-    """Print the shape of `value` and return it unchanged; under mypy and `shaped check` a note says what is known of it.
+    """Print the shape of `value` and return it; under mypy and `shaped check` a note says what is known of it.
 
     Anything with a `.shape` has one; tuples, lists and dicts show the shapes of what they hold.
 
