@@ -36,8 +36,11 @@ def _may_be_empty(tensor: TensorType) -> bool:
     return tensor.shape.rank is None or any(dim.has_unknown for dim in tensor.shape.dims)
 
 
-def _require_one_rank(operation: str, *tensors: TensorType) -> None:
-    """Demand as many axes of all tensors; one without axes counts as one with 1."""
+def _require_one_rank(operation: str, input: TensorType, index: TensorType, *others: TensorType) -> None:
+    """Demand as many axes of all tensors; one without axes counts as one with 1, any do for an empty index."""
+    if _may_be_empty(index):
+        return
+    tensors = (input, index, *others)
     ranks = {max(tensor.shape.rank, 1) for tensor in tensors if tensor.shape.rank is not None}
     least = max(tensor.shape.least_rank for tensor in tensors)
     if len(ranks) > 1 or any(rank < least for rank in ranks):

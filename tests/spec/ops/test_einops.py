@@ -150,6 +150,7 @@ def test_axes_that_were_not_followed_stay_where_they_are() -> None:
     x = TensorType(Shape.of(Pack("x"), t, d))
     assert shape_of("einops.rearrange", x, "... t d -> ... d t") == "(*x, d, t)"
     assert shape_of("einops.rearrange", x, "... t d -> (...) t d") == "(_, t, d)"
+    assert shape_of("einops.rearrange", of(b, t, d), "... d -> (...) d") == "(b*t, d)"
     assert shape_of("einops.rearrange", UNKNOWN, "b (h d) -> h b d", h=H) == "(n_head, _, _//n_head)"
     assert shape_of("einops.rearrange", of(b, t), UNKNOWN) == "(...)"
     assert shape_of("einops.repeat", of(d), "d -> b d", b=UNKNOWN) == "(_, d)"

@@ -130,6 +130,13 @@ def test_a_wrong_size_for_a_layer_is_a_fault_with_the_size_that_fits() -> None:
     assert fault.value.hint == "view(b, 400)?"
 
 
+def test_two_open_sizes_are_a_fault() -> None:
+    for name in ("Tensor.view", "torch.unflatten"):
+        with pytest.raises(ShapeError, match="only one size can be -1"):
+            apply(name, of(b, 12), *((-1, -1) if name == "Tensor.view" else (1, (-1, -1))))
+    check_exact("Tensor.view", floats([2, 6]), -1, -1)
+
+
 def test_a_batch_is_not_cut_to_make_a_row_fit() -> None:
     with pytest.raises(ShapeError, match=r"400\*b elements are not divisible by 120"):
         apply("Tensor.view", of(b, 16, 5, 5), -1, 120)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shaped.errors import DtypeError, ShapeError
+from shaped.spec.context import Context
 from shaped.spec.dtypes import FLOAT32, INT64
 from shaped.spec.shape import Pack, Shape
 from shaped.spec.values import UNKNOWN, TensorType
@@ -77,6 +78,18 @@ def test_a_gather_has_the_shape_of_its_index() -> None:
     assert shape_of("Tensor.scatter_add_", of(b, t), 1, INDEX, of(b, n)) == "(b, t)"
     assert shape_of("torch.index_select", of(b, t), 1, UNKNOWN) == "(b, _)"
     assert shape_of("torch.index_select", TensorType(Shape.of(Pack("x"), t)), -1, of(n)) == "(*x, n)"
+
+
+def test_an_index_may_be_longer_along_its_own_axis() -> None:
+    check_exact("torch.gather", torch.ones(2, 3), 1, torch.zeros(2, 5, dtype=torch.int64))
+    check_exact("torch.scatter_add", torch.ones(2, 3), 1, torch.zeros(2, 5, dtype=torch.int64), torch.ones(2, 5))
+    assert shape_of("torch.gather", of(b, 3), 1, of(b, 5).with_dtype(INT64)) == "(b, 5)"
+
+
+def test_an_index_that_may_be_empty_is_not_judged() -> None:
+    index = TensorType(Shape((Context().fresh(), Context().fresh())), FLOAT32)
+    assert shape_of("torch.gather", of(5), 0, index.with_dtype(INT64)) == "(_, _)"
+    check_exact("torch.gather", torch.ones(5), 0, torch.zeros(2, 0, dtype=torch.uint8))
 
 
 def test_an_index_of_other_rank_is_a_fault() -> None:
