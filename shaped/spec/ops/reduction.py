@@ -35,6 +35,8 @@ def _declare_sum(name: str, formula: str, dtype: Callable[[DType], DType]) -> No
         out: Value = None,
     ) -> Value:
         result = default(input.dtype) if dtype is None else requested(dtype, input.dtype)
+        if name.endswith("mean"):
+            as_mean(name, result)
         return _result(context, name, input, dim, keepdim, result)
 
     default = dtype

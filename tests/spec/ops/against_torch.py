@@ -102,12 +102,15 @@ class NamedByAxis(View):
 
 
 class UnknownSizes(View):
-    """Only the number of axes is known."""
+    """Only the number of axes is known, and which sizes are 0: torch takes almost anything without elements."""
 
     name = "unknown sizes"
 
     def axes(self, shape: Sequence[int], number: int) -> tuple[Axis, ...]:
-        return tuple(self.symbol(f"u{number}_{axis}", size, Kind.UNKNOWN) for axis, size in enumerate(shape))
+        return tuple(
+            self.symbol(f"u{number}_{axis}", size, Kind.UNKNOWN) if size else Dim.of(0)
+            for axis, size in enumerate(shape)
+        )
 
 
 class UnknownLeadingAxes(View):
