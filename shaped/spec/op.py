@@ -48,8 +48,7 @@ class Op:
     @cached_property
     def signature(self) -> inspect.Signature:
         """The parameters, without the context."""
-        signature = inspect.signature(self.rule, eval_str=False)
-        return signature.replace(parameters=list(signature.parameters.values())[1:])
+        return _without_first(self.rule, 1)
 
     def apply(self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """The results' types for a call with these arguments; UNKNOWN if they do not fit the parameters.
@@ -64,6 +63,13 @@ class Op:
             return UNKNOWN
         with uncertain_if_joined(context, *_tensors((*args, *kwargs.values()))):
             return self.rule(context, *bound.args, **bound.kwargs)
+
+
+@cache
+def _without_first(function: Callable[..., Value], count: int) -> inspect.Signature:
+    """The signature of a function without its first parameters: `self` and the context."""
+    signature = inspect.signature(function, eval_str=False)
+    return signature.replace(parameters=list(signature.parameters.values())[count:])
 
 
 def _tensors(values: Sequence[Value]) -> Iterator[TensorType]:
@@ -126,6 +132,18 @@ class Module:
     def forward(self, context: Context, *args: Any, **kwargs: Any) -> Value:
         """The results' types for a call of the module."""
         return UNKNOWN
+
+    def apply(self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
+        """`forward` for any arguments, as `Op.apply`; UNKNOWN if they do not fit the parameters.
+
+        Raises:
+            Fault: the call is wrong.
+        """
+        bound = _bind(context, _without_first(type(self).forward, 2), args, kwargs)
+        if bound is None:
+            return UNKNOWN
+        with uncertain_if_joined(context, *_tensors((*args, *kwargs.values()))):
+            return self.forward(context, *bound.args, **bound.kwargs)
 
     def call(self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """`forward` for a call with these arguments; UNKNOWN if they do not fit its parameters.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, Origin, ShapeError
@@ -26,7 +27,6 @@ from shaped.static.values import (
     ManyValue,
     Maybe,
     Opaque,
-    ShapeValue,
     SourceModule,
     StaticValue,
     TypeValue,
@@ -44,8 +44,8 @@ def form_of(interpreter: Interpreter, node: ast.expr | None) -> TypeForm:
     known = interpreter.forms.get(id(node))
     if known is None:
         problems: forms.Problems = []
-        form = forms.read(node, lambda name: resolve(interpreter, name), lambda name: alias(interpreter, name), problems)
-        known = interpreter.forms[id(node)] = form
+        known = forms.read(node, partial(resolve, interpreter), interpreter.aliases.get, problems)
+        interpreter.forms[id(node)] = known
         if interpreter.here.module.path == interpreter.path:
             from shaped.static.interpreter import span_of
 
@@ -94,11 +94,6 @@ def _named(interpreter: Interpreter, node: ast.expr) -> StaticValue:
     return UNKNOWN
 
 
-def alias(interpreter: Interpreter, name: str) -> TypeForm | None:
-    """The form of a type alias."""
-    return interpreter.aliases.get(name)
-
-
 def declare_alias(interpreter: Interpreter, node: ast.stmt) -> bool:
     """Keep `Image = Float[Tensor, "3 h w"]` as a type; False if the statement declares none."""
     target: ast.expr | None = None
@@ -121,7 +116,9 @@ def declare_alias(interpreter: Interpreter, node: ast.stmt) -> bool:
 
 def _is_type(interpreter: Interpreter, node: ast.expr) -> bool:
     if isinstance(node, ast.BinOp):
-        return isinstance(node.op, ast.BitOr) and (_is_type(interpreter, node.left) or _is_type(interpreter, node.right))
+        return isinstance(node.op, ast.BitOr) and (
+            _is_type(interpreter, node.left) or _is_type(interpreter, node.right)
+        )
     if isinstance(node, ast.Subscript):
         name = resolve(interpreter, node.value)
         return name is not None and name.startswith(("jaxtyping.", "typing.Optional", "typing.Union", "alias "))
@@ -274,12 +271,12 @@ def _collection(
     elif isinstance(content, ManyValue):
         new = ManyValue(checked(interpreter, element, content.element, f"{what}[0]", operation), content.length)
     else:
-        return value if not isinstance(value, ShapeValue) else value
+        return value
     return value if isinstance(value, ListValue) else new
 
 
 def _item(interpreter: Interpreter, form: TypeForm, value: StaticValue, what: str, operation: str) -> StaticValue:
-    """An item of a collection. Its names need not mean the same as those of the next item: run-time checks look at one."""
+    """An item of a collection, whose names need not mean the same in the next one: run-time checks look at one item."""
     bindings = interpreter.here.bindings
     interpreter.here.bindings = bindings.copy()
     try:

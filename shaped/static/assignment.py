@@ -87,19 +87,21 @@ def _as_load(target: ast.Name | ast.Attribute | ast.Subscript) -> ast.expr:
 def _unpacked_shape(interpreter: Interpreter, node: ast.Assign, value: StaticValue) -> StaticValue:
     """`b, t, d = x.shape` says how many axes x has."""
     target = node.targets[0]
-    if isinstance(value, ShapeValue) and isinstance(target, (ast.Tuple, ast.List)):
-        if not any(isinstance(element, ast.Starred) for element in target.elts):
-            tensor = _shape_owner(node.value)
-            if tensor is not None:
-                return refine_rank(interpreter, tensor, value.shape, len(target.elts))
-    return value
+    if not isinstance(value, ShapeValue) or not isinstance(target, (ast.Tuple, ast.List)):
+        return value
+    tensor = shape_owner(node.value)
+    if tensor is None or any(isinstance(element, ast.Starred) for element in target.elts):
+        return value
+    return refine_rank(interpreter, tensor, value.shape, len(target.elts))
 
 
-def _shape_owner(node: ast.expr) -> ast.expr | None:
-    if isinstance(node, ast.Attribute) and node.attr == "shape":
-        return node.value
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "size" and not node.args:
-        return node.func.value
+def shape_owner(node: ast.expr) -> ast.expr | None:
+    """The tensor of `x.shape` or `x.size()`."""
+    match node:
+        case ast.Attribute(value=owner, attr="shape"):
+            return owner
+        case ast.Call(func=ast.Attribute(value=owner, attr="size"), args=[]):
+            return owner
     return None
 
 
@@ -113,7 +115,7 @@ def refine_rank(interpreter: Interpreter, tensor: ast.expr, shape: Shape, rank: 
     packs = interpreter.here.bindings.packs
     for name, axes in list(packs.items()):
         if axes == (shape.pack,):
-            interpreter.journal.set(packs, name, hidden, local=True)  # on this path `*name` is these axes
+            packs[name] = hidden  # `*name` is these axes from here on
     if isinstance(tensor, (ast.Name, ast.Attribute)):
         value = interpreter.evaluate(tensor)
         value = value.value if isinstance(value, Maybe) else value

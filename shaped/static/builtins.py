@@ -13,7 +13,6 @@ from shaped.spec.values import UNKNOWN, Ratio, TensorType
 from shaped.static import conditions, iteration, operators
 from shaped.static.operators import NOT_FOLLOWED
 from shaped.static.values import (
-    ClassValue,
     DictValue,
     External,
     Instance,
@@ -34,11 +33,75 @@ if TYPE_CHECKING:
 
 Builtin = Callable[["Interpreter", "Arguments", ast.AST], StaticValue]
 _PYTHON_NAMES = frozenset(
-    """abs all any bool callable dict divmod enumerate filter float frozenset getattr hasattr id int isinstance
-    issubclass iter len list map max min next object open print property range repr reversed round set setattr slice
-    sorted staticmethod classmethod str sum super tuple type zip vars pow delattr bytes complex format hash input
-    memoryview NotImplemented NotImplementedError Exception ValueError RuntimeError TypeError KeyError IndexError
-    AssertionError AttributeError StopIteration ImportError ModuleNotFoundError Warning""".split()
+    [
+        "abs",
+        "all",
+        "any",
+        "bool",
+        "callable",
+        "dict",
+        "divmod",
+        "enumerate",
+        "filter",
+        "float",
+        "frozenset",
+        "getattr",
+        "hasattr",
+        "id",
+        "int",
+        "isinstance",
+        "issubclass",
+        "iter",
+        "len",
+        "list",
+        "map",
+        "max",
+        "min",
+        "next",
+        "object",
+        "open",
+        "print",
+        "property",
+        "range",
+        "repr",
+        "reversed",
+        "round",
+        "set",
+        "setattr",
+        "slice",
+        "sorted",
+        "staticmethod",
+        "classmethod",
+        "str",
+        "sum",
+        "super",
+        "tuple",
+        "type",
+        "zip",
+        "vars",
+        "pow",
+        "delattr",
+        "bytes",
+        "complex",
+        "format",
+        "hash",
+        "input",
+        "memoryview",
+        "NotImplemented",
+        "NotImplementedError",
+        "Exception",
+        "ValueError",
+        "RuntimeError",
+        "TypeError",
+        "KeyError",
+        "IndexError",
+        "AssertionError",
+        "AttributeError",
+        "StopIteration",
+        "ImportError",
+        "ModuleNotFoundError",
+        "Warning",
+    ]
 )
 
 
@@ -295,13 +358,14 @@ def _one_kind(interpreter: Interpreter, content: tuple[StaticValue, ...]) -> Sta
 
 def _dict(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
     items: dict[object, StaticValue] = {}
+    complete = True
     if arguments.args:
         source = arguments.args[0]
-        if not isinstance(source, DictValue):
-            return DictValue(dict(arguments.kwargs), complete=False)
-        items.update(source.items)
-        return DictValue({**items, **arguments.kwargs}, source.complete)
-    return DictValue({**items, **arguments.kwargs})
+        complete = isinstance(source, DictValue) and source.complete
+        items.update(source.items if isinstance(source, DictValue) else {})
+    for key, value in arguments.kwargs.items():
+        items[key] = value
+    return DictValue(items, complete)
 
 
 def _isinstance(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:

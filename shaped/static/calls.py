@@ -38,13 +38,15 @@ from shaped.static.values import (
 )
 
 if TYPE_CHECKING:
-    from shaped.static.interpreter import Frame, Interpreter
+    from shaped.static.interpreter import Interpreter
 
 # Operations whose size arguments are the result's axes, so that axes that were not counted can stand among them.
 _SIZED = frozenset(
     ["Tensor.view", "Tensor.reshape", "Tensor.new_zeros", "Tensor.new_ones", "Tensor.new_empty"]
     + [f"torch.{name}" for name in ("zeros", "ones", "empty", "rand", "randn")]
 )
+# Operations that make a tensor of what they are given, which need not be an int where a caller's value is not known.
+_OF_DATA = frozenset(["torch.tensor", "torch.as_tensor", "torch.asarray", "torch.from_numpy", "torch.Tensor"])
 
 
 class Arguments:
@@ -70,12 +72,10 @@ def call(interpreter: Interpreter, node: ast.Call) -> StaticValue:
 
 
 def _super(interpreter: Interpreter, node: ast.Call) -> StaticValue:
-    frame: Frame | None = interpreter.here
-    function = interpreter.here.function
-    assert frame is not None and function is not None
-    if function.owner is None or frame.receiver is None:
+    frame = interpreter.here
+    if frame.function is None or frame.function.owner is None or frame.receiver is None:
         return UNKNOWN
-    return Super(function.owner, frame.receiver)
+    return Super(frame.function.owner, frame.receiver)
 
 
 def evaluate_arguments(interpreter: Interpreter, node: ast.Call) -> Arguments:
@@ -168,9 +168,7 @@ def forget_arguments(interpreter: Interpreter, arguments: Arguments) -> None:
             interpreter.journal.set(value.__dict__, "content", ManyValue(UNKNOWN, interpreter.context.fresh()))
 
 
-def call_instance(
-    interpreter: Interpreter, instance: Instance, arguments: Arguments, node: ast.AST
-) -> StaticValue:
+def call_instance(interpreter: Interpreter, instance: Instance, arguments: Arguments, node: ast.AST) -> StaticValue:
     """`model(x)`."""
     name = "__call__" if instance.cls.find("__call__") is not None else "forward"
     method = instance.attributes.get(name, instance.cls.find(name))
@@ -214,6 +212,8 @@ def apply(interpreter: Interpreter, op: Op, name: str, arguments: Arguments) -> 
     if arguments.axes is not None or any(isinstance(value, ShapeValue) for value in arguments.args):
         return _apply_sized(interpreter, op, name, arguments)
     args = [interpreter.lower(value) for value in arguments.args]
+    if name in _OF_DATA and arguments.args and isinstance(arguments.args[0], Opaque):
+        args[0] = UNKNOWN
     kwargs = {key: interpreter.lower(value) for key, value in arguments.kwargs.items()}
     return lift(op.apply(context, args, kwargs))
 
@@ -224,15 +224,19 @@ def _apply_sized(interpreter: Interpreter, op: Op, name: str, arguments: Argumen
     values = list(arguments.args)
     tensor = values.pop(0) if name.startswith("Tensor.") else None
     axes: list[Dim | Pack] = []
-    flat = values[0] if len(values) == 1 and isinstance(values[0], tuple) else tuple(values)
-    for value in flat if isinstance(flat, tuple) else ():
+    sizes = values[0] if len(values) == 1 and isinstance(values[0], tuple) else tuple(values)
+    for value in sizes:
         if isinstance(value, ShapeValue):
             axes.extend(value.shape.axes)
             continue
         lowered = interpreter.lower(value)
         size = lowered if isinstance(lowered, Dim) and lowered != -1 else context.fresh()
         axes.append(size)
-    if name in ("Tensor.expand", "torch.broadcast_to") or name not in _SIZED or sum(isinstance(a, Pack) for a in axes) != 1:
+    if (
+        name in ("Tensor.expand", "torch.broadcast_to")
+        or name not in _SIZED
+        or sum(isinstance(a, Pack) for a in axes) != 1
+    ):
         return context.unknown_tensor(tensor.dtype) if isinstance(tensor, TensorType) else UNKNOWN
     shape = Shape(tuple(axes))
     return tensor.with_shape(shape) if isinstance(tensor, TensorType) else TensorType(shape)
@@ -243,7 +247,6 @@ def construct_module(
 ) -> StaticValue:
     """An instance of a `torch.nn` module. The sizes that it is given are said to come from here."""
     if not arguments.complete:
-        arguments.args = [UNKNOWN] * 0
         return UNKNOWN
     signature = _signature(module.__init__)
     parameters = list(signature.parameters)[2:]
@@ -264,7 +267,8 @@ def construct_module(
         signature.bind(None, interpreter.context, *args, **kwargs)
     except TypeError:
         return UNKNOWN
-    return module(interpreter.context, *args, **kwargs)
+    make: Callable[..., Module] = module  # every module takes the context first, then torch's own parameters
+    return make(interpreter.context, *args, **kwargs)
 
 
 @functools.cache
@@ -276,16 +280,9 @@ def call_module(interpreter: Interpreter, module: Module, arguments: Arguments) 
     """`module(x)` of a `torch.nn` module."""
     if not arguments.complete:
         return UNKNOWN
-    args: list[Value] = []
-    for value in arguments.args:
-        lowered = interpreter.lower(value)
-        args.append(interpreter.context.unknown_tensor() if lowered is UNKNOWN and not args else lowered)
+    args = [interpreter.lower(value) for value in arguments.args]
     kwargs = {name: interpreter.lower(value) for name, value in arguments.kwargs.items()}
-    try:
-        _signature(type(module).forward).bind(module, interpreter.context, *args, **kwargs)
-    except TypeError:
-        return UNKNOWN
-    return lift(module.forward(interpreter.context, *args, **kwargs))
+    return lift(module.apply(interpreter.context, args, kwargs))
 
 
 # Functions of the program
@@ -303,7 +300,7 @@ def run_alone(
     frame.receiver, frame.ints = receiver, ints
     facts, certain = interpreter.context.facts, interpreter.context.certain
     with interpreter.in_frame(frame):
-        interpreter.context.certain = True
+        interpreter.context.certain, interpreter.guarded = True, False
         objects.bind_generic(interpreter, function, receiver)
         result = _run(interpreter, function)
     interpreter.restore(facts, certain)
@@ -366,20 +363,21 @@ def _call_bound(
                 names[name] = annotate.checked(interpreter, forms[name], names[name], f"argument {name}", function.name)
             except Fault as fault:
                 faults.append((name, fault))
-    for name, fault in faults:
-        interpreter.fault(_argument_node(node, parameters, function, name), fault)
+    for name, found in faults:
+        interpreter.fault(_argument_node(node, name), found)
     if not faults:
-        caller.suspicions += [(node, fault) for fault in annotate.crossed(forms, args, parameters, frame.bindings, function.name)]
+        crossed = annotate.crossed(forms, args, parameters, frame.bindings, function.name)
+        caller.suspicions += [(node, suspicion) for suspicion in crossed]
     annotated = any(annotate.has_tensors(form) for form in forms.values())
     with interpreter.in_frame(frame):
         result = _result(interpreter, function, annotated=annotated, wrong=bool(faults))
-    if faults or interpreter.context.facts is not facts and annotated:
+    if faults or (interpreter.context.facts is not facts and annotated):
         interpreter.context.facts = facts if faults else interpreter.context.facts
     interpreter.context.certain = certain
     return result
 
 
-def _argument_node(node: ast.AST, parameters: list[ast.arg], function: FunctionValue, name: str) -> ast.AST:
+def _argument_node(node: ast.AST, name: str) -> ast.AST:
     if isinstance(node, ast.Call):
         for keyword in node.keywords:
             if keyword.arg == name:
@@ -467,9 +465,9 @@ def _run(interpreter: Interpreter, function: FunctionValue) -> StaticValue:
     frame, context = interpreter.here, interpreter.context
     if isinstance(function.node, ast.Lambda):
         return interpreter.evaluate(function.node.body)
-    certain = context.certain
+    certain, guarded = context.certain, interpreter.guarded
     goes_on = interpreter.execute(function.node.body)
-    context.certain = certain
+    context.certain, interpreter.guarded = certain, guarded
     if frame.yielded:
         element = frame.yielded[0]
         for value in frame.yielded[1:]:

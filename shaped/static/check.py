@@ -80,7 +80,7 @@ def _run(interpreter: Interpreter, module: SourceModule) -> None:
 
 
 def _check_top_level(interpreter: Interpreter, module: SourceModule) -> None:
-    interpreter.steps = 0
+    interpreter.steps, interpreter.guarded = 0, False
     interpreter.counting = True
     try:
         functions.execute_module(interpreter, module)

@@ -57,11 +57,11 @@ def truth(interpreter: Interpreter, test: ast.expr) -> bool | None:
             return None if inner is None else not inner
         case ast.BoolOp(op=op, values=values):
             stop = isinstance(op, ast.Or)
-            answers = []
-            for value in values:
-                answer = truth(interpreter, value)
+            answers: list[bool | None] = []
+            for operand in values:
+                answer = truth(interpreter, operand)
                 if answer is stop:
-                    return stop if all(a is not None for a in answers) else (stop if answers else stop)
+                    return stop
                 answers.append(answer)
             return None if None in answers else not stop
         case ast.Compare():
@@ -136,7 +136,7 @@ def _pair_truth(interpreter: Interpreter, op: ast.cmpop, a: StaticValue, b: Stat
             answer = equal(interpreter, a, b)
             return None if answer is None else not answer
     left, right = as_dim(a), as_dim(b)
-    if isinstance(a, float) and isinstance(b, float) or isinstance(a, float) and right is not None:
+    if (isinstance(a, float) and isinstance(b, float)) or (isinstance(a, float) and right is not None):
         return _compare_floats(op, a, right.constant if right is not None else b)
     if left is not None and isinstance(b, float):
         return _compare_floats(op, left.constant, b)
@@ -223,13 +223,14 @@ def equal(interpreter: Interpreter, a: StaticValue, b: StaticValue) -> bool | No
 
 
 def refine(interpreter: Interpreter, test: ast.expr, positive: bool) -> bool:
-    """Make the path know that a condition holds (or not). False if it may bind sizes in ways that were not understood."""
+    """Make the path know that a condition holds (or not); False if it may bind sizes in ways not understood."""
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return refine(interpreter, operand, not positive)
         case ast.BoolOp(op=op, values=values):
             if isinstance(op, ast.And) is positive:
-                return all([refine(interpreter, value, positive) for value in values])
+                understood = [refine(interpreter, value, positive) for value in values]
+                return all(understood)
             undecided = [value for value in values if truth(interpreter, value) is None]
             if len(undecided) == 1:
                 return refine(interpreter, undecided[0], positive)
@@ -325,7 +326,8 @@ def _learn_dims(interpreter: Interpreter, op: type[ast.cmpop], x: Dim, y: Dim) -
 def _learn_claim(interpreter: Interpreter, value: Claim, positive: bool) -> bool:
     open_parts = [part for part in value.parts if claim_truth(interpreter, Claim((part,))) is not True]
     if positive:
-        return all([_learn_dims(interpreter, *part) for part in open_parts])
+        learned = [_learn_dims(interpreter, *part) for part in open_parts]
+        return all(learned)
     if len(open_parts) == 1:
         op, left, right = open_parts[0]
         return _learn_dims(interpreter, _NEGATED[op], left, right)
@@ -334,7 +336,7 @@ def _learn_claim(interpreter: Interpreter, value: Claim, positive: bool) -> bool
 
 def _learn_equal(interpreter: Interpreter, left: ast.expr, right: ast.expr, a: StaticValue, b: StaticValue) -> bool:
     if isinstance(a, ShapeValue) and isinstance(b, tuple):
-        owner = assignment._shape_owner(left)
+        owner = assignment.shape_owner(left)
         dims = assignment.refine_rank(interpreter, owner, a.shape, len(b)) if owner is not None else UNKNOWN
         return _learn_equal(interpreter, left, right, dims, b) if isinstance(dims, tuple) else True
     if isinstance(b, ShapeValue) and isinstance(a, tuple):
@@ -393,7 +395,7 @@ def _refine_none(interpreter: Interpreter, node: ast.expr, value: StaticValue, *
 
 
 def _is_unrelated(interpreter: Interpreter, test: ast.expr) -> bool:
-    """Whether a condition says nothing about sizes (whether a layer is there, of what type a value is, training mode)."""
+    """Whether a condition says nothing about sizes: whether a layer is there, what type a value is, training mode."""
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return _is_unrelated(interpreter, operand)
@@ -461,7 +463,19 @@ def is_instance(interpreter: Interpreter, value: StaticValue, cls: StaticValue) 
         case TensorType():
             if name in ("torch.Tensor", "torch.nn.Parameter"):
                 return True if name == "torch.Tensor" else None
-            return False if name in ("builtins.int", "builtins.float", "builtins.str", "builtins.tuple", "builtins.list", "builtins.dict") else None
+            return (
+                False
+                if name
+                in (
+                    "builtins.int",
+                    "builtins.float",
+                    "builtins.str",
+                    "builtins.tuple",
+                    "builtins.list",
+                    "builtins.dict",
+                )
+                else None
+            )
         case Instance() if isinstance(cls, ClassValue):
             return True if cls in value.cls.ancestors() else None
         case bool():

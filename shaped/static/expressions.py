@@ -150,7 +150,9 @@ def _content(interpreter: Interpreter, nodes: list[ast.expr]) -> tuple[StaticVal
             total = operators.extended(interpreter, parts[0], parts[1])
         else:
             total = operators.binary(interpreter, ast.Add(), total, more)
-    return total if isinstance(total, (tuple, ManyValue, ShapeValue)) else ManyValue(UNKNOWN, interpreter.context.fresh())
+    return (
+        total if isinstance(total, (tuple, ManyValue, ShapeValue)) else ManyValue(UNKNOWN, interpreter.context.fresh())
+    )
 
 
 def _set(interpreter: Interpreter, node: ast.Set) -> StaticValue:

@@ -27,11 +27,47 @@ if TYPE_CHECKING:
 
 # Decorators that leave what a function takes and gives as it is.
 TRANSPARENT = frozenset(
-    """no_grad enable_grad inference_mode jaxtyped typechecked beartype compile script script_if_tracing ignore unused
-    export wraps lru_cache cache override final abstractmethod staticmethod classmethod property cached_property
-    autocast custom_fwd custom_bwd disable allow_in_graph record_function checked typecheck shaped
-    add_start_docstrings add_start_docstrings_to_model_forward replace_return_docstrings auto_docstring
-    can_return_tuple deprecate_kwarg merge_with_config_defaults capture_outputs""".split()
+    [
+        "no_grad",
+        "enable_grad",
+        "inference_mode",
+        "jaxtyped",
+        "typechecked",
+        "beartype",
+        "compile",
+        "script",
+        "script_if_tracing",
+        "ignore",
+        "unused",
+        "export",
+        "wraps",
+        "lru_cache",
+        "cache",
+        "override",
+        "final",
+        "abstractmethod",
+        "staticmethod",
+        "classmethod",
+        "property",
+        "cached_property",
+        "autocast",
+        "custom_fwd",
+        "custom_bwd",
+        "disable",
+        "allow_in_graph",
+        "record_function",
+        "checked",
+        "typecheck",
+        "shaped",
+        "add_start_docstrings",
+        "add_start_docstrings_to_model_forward",
+        "replace_return_docstrings",
+        "auto_docstring",
+        "can_return_tuple",
+        "deprecate_kwarg",
+        "merge_with_config_defaults",
+        "capture_outputs",
+    ]
 )
 
 
@@ -77,7 +113,9 @@ def define_class(interpreter: Interpreter, node: ast.ClassDef) -> None:
     """Bind a class's name. Its body is run in a scope of its own, which methods do not see."""
     bases = tuple(interpreter.evaluate(base) for base in node.bases)
     cls = ClassValue(node.name, node, interpreter.here.module, bases)
-    cls.is_dataclass = any(name.rsplit(".", 1)[-1] in ("dataclass", "define", "frozen") for name in _decorators(interpreter, node))
+    cls.is_dataclass = any(
+        name.rsplit(".", 1)[-1] in ("dataclass", "define", "frozen") for name in _decorators(interpreter, node)
+    )
     cls.is_dataclass = cls.is_dataclass or any(
         base.is_dataclass if isinstance(base, ClassValue) else base == External("typing.NamedTuple") for base in bases
     )
@@ -107,7 +145,9 @@ def define_all(interpreter: Interpreter, module: SourceModule) -> None:
     frame.environment = module.environment
     with interpreter.in_frame(frame):
         for node in module.tree.body:
-            if isinstance(node, (*defining, ast.AnnAssign, ast.Try)) or (isinstance(node, ast.If) and not _is_script(node)):
+            if isinstance(node, (*defining, ast.AnnAssign, ast.Try)) or (
+                isinstance(node, ast.If) and not _is_script(node)
+            ):
                 interpreter.execute([node])
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 from shaped.static.values import SourceModule
 
 # Packages that are known by the op table or by their annotations: their source is never read.
-LIBRARIES = frozenset(["torch", "numpy", "einops", "jaxtyping", "typing", "typing_extensions", "dataclasses", "math", "functools"])
+LIBRARIES = frozenset(
+    ["torch", "numpy", "einops", "jaxtyping", "typing", "typing_extensions", "dataclasses", "math", "functools"]
+)
 
 
 class Imports:
@@ -60,7 +62,11 @@ class Imports:
         key = (name, importer.parent)
         if key not in self._found:
             self._found[key] = next(
-                (path for root in (project_root(importer), importer.parent, *self.roots) for path in _candidates(root, name)),
+                (
+                    path
+                    for root in (project_root(importer), importer.parent, *self.roots)
+                    for path in _candidates(root, name)
+                ),
                 None,
             )
         return self._found[key]

@@ -89,6 +89,7 @@ class Interpreter:
         self.sizes_of: dict[int, dict[str, Dim]] = {}  # what a generic object's constructor was given, by its identity
         self.faulty: set[int] = set()  # functions that are wrong for all callers
         self.in_trial = 0
+        self.guarded = False  # under a condition that was not understood
         self._found: dict[tuple[int, str], Diagnostic] = {}
 
     # Evaluation
@@ -113,8 +114,8 @@ class Interpreter:
             self.internal(node, error)
             value = UNKNOWN
         if self.context.found:
-            for fault in self.context.found:
-                self.fault(node, fault)
+            for found in self.context.found:
+                self.fault(node, found)
             self.context.found.clear()
         if self.counting and isinstance(value, TensorType):
             self._count(node, value)
@@ -222,9 +223,10 @@ class Interpreter:
 
     # Findings
 
-    def fault(self, node: ast.AST, fault: Fault, *, severity_note: bool = False) -> None:
+    def fault(self, node: ast.AST, fault: Fault) -> None:
         """Report a fault at `node`, or at the call that leads there when the fault is the caller's."""
-        if self.muted:
+        if self.muted or (self.here.caller is not None and self.guarded):
+            # In a call, a path under a condition that was not understood may be none that this caller takes.
             return
         place = self._place(node)
         if place is None:
@@ -266,7 +268,8 @@ class Interpreter:
 
     def _place(self, node: ast.AST) -> tuple[ast.AST, list[Note]] | None:
         """The node of the checked file to blame, with notes for the calls that lead from there to the fault."""
-        frame, notes = self.here, []
+        frame = self.here
+        notes: list[Note] = []
         while frame.module.path != self.path:
             if frame.caller is None or frame.call is None:
                 return None
@@ -340,7 +343,9 @@ class Interpreter:
 def span_of(node: ast.AST) -> Span:
     """Where a node stands."""
     line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
-    return Span(line, column, getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or column)
+    return Span(
+        line, column, getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or column
+    )
 
 
 def _origin_notes(fault: Fault) -> list[Note]:

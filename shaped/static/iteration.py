@@ -116,7 +116,9 @@ def _any_item(interpreter: Interpreter, value: StaticValue) -> StaticValue:
     context = interpreter.context
     match value:
         case RangeValue():
-            index = context.fresh(low=0 if context.is_at_least(value.start, 0) and context.is_at_least(value.step, 1) else None)
+            index = context.fresh(
+                low=0 if context.is_at_least(value.start, 0) and context.is_at_least(value.step, 1) else None
+            )
             if value.step == 1:
                 context.facts = context.facts.with_at_least(index, value.start).with_at_least(value.stop - 1, index)
             return index
@@ -180,7 +182,8 @@ def unpack(
         return tuple(Opaque(f"{value.path}[{i}]", value.scope) for i in range(len(targets)))
     make, _ = element(interpreter, value)
     return tuple(
-        ListValue(ManyValue(make(), interpreter.context.fresh())) if i == starred else make() for i in range(len(targets))
+        ListValue(ManyValue(make(), interpreter.context.fresh())) if i == starred else make()
+        for i in range(len(targets))
     )
 
 

@@ -50,13 +50,13 @@ def join(context: Context, a: StaticValue, b: StaticValue) -> StaticValue:
             return join_tensors(context, a, b)
         case bool(), _:
             return UNKNOWN
-        case (Dim() | Opaque()), (Dim() | Opaque()):
+        case ((Dim() | Opaque()), (Dim() | Opaque())):
             return context.fresh(low=_least(a, b))
         case DType(), DType():
             return DType(a.names | b.names)
         case tuple(), tuple() if len(a) == len(b):
             return tuple(join(context, x, y) for x, y in zip(a, b))
-        case (tuple() | ManyValue()), (tuple() | ManyValue()):
+        case ((tuple() | ManyValue()), (tuple() | ManyValue())):
             return join_many(context, a, b)
         case ListValue(), ListValue():
             return ListValue(join_content(context, a.content, b.content))

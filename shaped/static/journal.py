@@ -88,7 +88,9 @@ class Journal:
 
     def since(self, depth: int) -> Changes:
         """What was changed since `depth` was taken: the state where a path leaves a loop."""
-        touched = {change: (slots, key) for before in self._before[depth:] for change, (slots, key, _) in before.items()}
+        touched = {
+            change: (slots, key) for before in self._before[depth:] for change, (slots, key, _) in before.items()
+        }
         return Changes({change: (slots, key, slots.get(key, MISSING)) for change, (slots, key) in touched.items()})
 
     def apply(self, changes: Changes) -> None:
@@ -97,7 +99,9 @@ class Journal:
             self.set(slots, key, value)
 
     def apply_joined(
-        self, paths: list[Changes], join: Callable[[StaticValue | Missing, StaticValue | Missing], StaticValue | Missing]
+        self,
+        paths: list[Changes],
+        join: Callable[[StaticValue | Missing, StaticValue | Missing], StaticValue | Missing],
     ) -> None:
         """Make the changes of several paths that meet, with `join` where they differ."""
         if len(paths) == 1:

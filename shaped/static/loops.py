@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ def execute_for(interpreter: Interpreter, node: ast.For | ast.AsyncFor) -> bool:
     iterable = interpreter.evaluate_present(node.iter)
     rounds = iteration.items(interpreter, iterable)
     if rounds is not None and len(rounds) <= MOST_ROUNDS:
-        starts = [lambda value=value: assignment.assign(interpreter, node.target, value) for value in rounds]
+        starts = [functools.partial(assignment.assign, interpreter, node.target, value) for value in rounds]
         return _run_counted(interpreter, starts, node.body, node.orelse)
     element, count = iteration.element(interpreter, iterable)
 
@@ -100,7 +101,7 @@ def _round(interpreter: Interpreter, start: Callable[[], None], body: list[ast.s
 
 
 def _run_counted(
-    interpreter: Interpreter, starts: list[Callable[[], None]], body: list[ast.stmt], orelse: list[ast.stmt]
+    interpreter: Interpreter, starts: Sequence[Callable[[], None]], body: list[ast.stmt], orelse: list[ast.stmt]
 ) -> bool:
     context = interpreter.context
     certain = context.certain
@@ -176,7 +177,7 @@ def _widen_entry(
 
     for attempt in range(most + 1):
         loop = Loop(0, interpreter.journal.depth())
-        changes = interpreter.trial(lambda loop=loop: _round(interpreter, start, body, loop))  # type: ignore[misc]  # mypy infers no type for a lambda's default
+        changes = interpreter.trial(functools.partial(_round, interpreter, start, body, loop))
         stable = True
         for change, (slots, key, value) in changes.slots.items():
             if key not in slots:

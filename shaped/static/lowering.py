@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim
-from shaped.spec.dtypes import DType
+from shaped.spec.dtypes import ALIASES, ANY, DType
 from shaped.spec.op import Module
-from shaped.spec.shape import Pack
 from shaped.spec.values import UNKNOWN, Many, Ratio, TensorType, Value
 from shaped.static.values import (
     External,
@@ -23,11 +22,7 @@ from shaped.static.values import (
 if TYPE_CHECKING:
     from shaped.spec.context import Context
 
-_DTYPES = frozenset(
-    ["float16", "bfloat16", "float32", "float64", "half", "float", "double", "int8", "int16", "int32", "int64", "short"]
-    + ["int", "long", "uint8", "uint16", "uint32", "uint64", "bool", "complex32", "complex64", "complex128", "cfloat"]
-    + ["cdouble", "chalf", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"]
-)
+_DTYPES = ANY | ALIASES.keys()
 
 
 def lower(context: Context, value: StaticValue) -> Value:
@@ -52,11 +47,6 @@ def lower(context: Context, value: StaticValue) -> Value:
         case External():
             return dtype_of(value) or UNKNOWN
     return UNKNOWN
-
-
-def lower_sizes(context: Context, value: StaticValue) -> Value | Pack:
-    """`lower` for an item of a size argument: axes that were not counted stay what they are."""
-    return value if isinstance(value, Pack) else lower(context, value)
 
 
 def lift(value: Value) -> StaticValue:

@@ -29,15 +29,77 @@ if TYPE_CHECKING:
 
 # Methods that only tensors have: a value that was not followed is one when it has them.
 ONLY_TENSORS = frozenset(
-    """view unsqueeze permute expand contiguous masked_fill softmax log_softmax detach requires_grad_ view_as expand_as
-    type_as bmm matmul relu sigmoid squeeze masked_select scatter scatter_ gather index_select log_softmax baddbmm
-    unflatten movedim masked_fill_ unsqueeze_ squeeze_ normal_ uniform_ fill_ zero_ new_zeros new_ones new_full
-    new_tensor new_empty narrow repeat_interleave cumsum_ softmax_ logsumexp unfold half bfloat16 cuda""".split()
+    [
+        "view",
+        "unsqueeze",
+        "permute",
+        "expand",
+        "contiguous",
+        "masked_fill",
+        "softmax",
+        "log_softmax",
+        "detach",
+        "requires_grad_",
+        "view_as",
+        "expand_as",
+        "type_as",
+        "bmm",
+        "matmul",
+        "relu",
+        "sigmoid",
+        "squeeze",
+        "masked_select",
+        "scatter",
+        "scatter_",
+        "gather",
+        "index_select",
+        "log_softmax",
+        "baddbmm",
+        "unflatten",
+        "movedim",
+        "masked_fill_",
+        "unsqueeze_",
+        "squeeze_",
+        "normal_",
+        "uniform_",
+        "fill_",
+        "zero_",
+        "new_zeros",
+        "new_ones",
+        "new_full",
+        "new_tensor",
+        "new_empty",
+        "narrow",
+        "repeat_interleave",
+        "cumsum_",
+        "softmax_",
+        "logsumexp",
+        "unfold",
+        "half",
+        "bfloat16",
+        "cuda",
+    ]
 )
 # Methods of every torch module that give the module back.
 _SELF = frozenset(
-    """to cuda cpu eval train half float double bfloat16 requires_grad_ apply share_memory type compile to_empty
-    xpu""".split()
+    [
+        "to",
+        "cuda",
+        "cpu",
+        "eval",
+        "train",
+        "half",
+        "float",
+        "double",
+        "bfloat16",
+        "requires_grad_",
+        "apply",
+        "share_memory",
+        "type",
+        "compile",
+        "to_empty",
+        "xpu",
+    ]
 )
 
 
@@ -116,9 +178,10 @@ def _instance(
     args = arguments.args
     if name in _SELF:
         return instance
-    if name in ("register_buffer", "register_parameter", "add_module", "register_module") and len(args) + len(
-        arguments.kwargs
-    ) >= 2:
+    if (
+        name in ("register_buffer", "register_parameter", "add_module", "register_module")
+        and len(args) + len(arguments.kwargs) >= 2
+    ):
         key = args[0] if args else arguments.kwargs.get("name")
         value = args[1] if len(args) > 1 else arguments.kwargs.get("tensor", arguments.kwargs.get("param", UNKNOWN))
         if isinstance(key, str):

@@ -17,7 +17,17 @@ _NAMES = {
     "torch.nn.attention.scaled_dot_product_attention": "torch.nn.functional.scaled_dot_product_attention",
     "numpy.prod": "math.prod",
 }
-_CONTAINER_FILES = ("container", "linear", "conv", "activation", "batchnorm", "normalization", "pooling", "rnn", "dropout")
+_CONTAINER_FILES = (
+    "container",
+    "linear",
+    "conv",
+    "activation",
+    "batchnorm",
+    "normalization",
+    "pooling",
+    "rnn",
+    "dropout",
+)
 
 
 def canonical(name: str) -> str:

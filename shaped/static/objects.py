@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from shaped.spec.dims import Dim, Kind
 from shaped.spec.values import UNKNOWN
 from shaped.static import annotate, calls
+from shaped.static.forms import IntForm, TypeForm
+from shaped.static.operators import NOT_FOLLOWED
 from shaped.static.values import (
     ClassValue,
     DictValue,
@@ -70,9 +72,12 @@ def fields(cls: ClassValue) -> list[ast.AnnAssign]:
     found: dict[str, ast.AnnAssign] = {}
     for ancestor in reversed(list(cls.ancestors())):
         for statement in ancestor.node.body:
-            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-                if "ClassVar" not in ast.unparse(statement.annotation):
-                    found[statement.target.id] = statement
+            if (
+                isinstance(statement, ast.AnnAssign)
+                and isinstance(statement.target, ast.Name)
+                and "ClassVar" not in ast.unparse(statement.annotation)
+            ):
+                found[statement.target.id] = statement
     return list(found.values())
 
 
@@ -134,7 +139,7 @@ def _named_sizes(interpreter: Interpreter, instance: Instance, scope: str) -> di
         with interpreter.in_frame(frame):
             for parameter in calls.parameters_of(constructor):
                 form = annotate.form_of(interpreter, parameter.annotation)
-                if isinstance(form, annotate.forms.IntForm):
+                if isinstance(form, IntForm):
                     origin = interpreter.origin(f"{parameter.arg} of {instance.cls.name}", parameter)
                     sizes[parameter.arg] = annotate.any_int(interpreter, parameter.arg).at(origin)
     return {name: size for name, size in sizes.items() if len(name) >= _SHORTEST_NAME}
@@ -205,7 +210,7 @@ def _generic_argument(
     interpreter: Interpreter,
     function: FunctionValue,
     parameter: ast.arg,
-    form: annotate.TypeForm,
+    form: TypeForm,
 ) -> StaticValue:
     is_constructor = isinstance(function.node, ast.FunctionDef) and function.node.name == "__init__"
     default = function.defaults.get(parameter.arg, UNKNOWN)
@@ -214,7 +219,7 @@ def _generic_argument(
         if isinstance(default, Dim):
             value: StaticValue = annotate.any_int(interpreter, parameter.arg)
         elif isinstance(default, float):
-            value = annotate.NOT_FOLLOWED
+            value = NOT_FOLLOWED
         elif is_constructor and default is UNKNOWN:
             value = Opaque(parameter.arg, interpreter.scope)
         else:

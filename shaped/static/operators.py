@@ -14,7 +14,6 @@ from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, Ratio, TensorType
 from shaped.static.lowering import lift, lower
 from shaped.static.values import (
-    DictValue,
     ListValue,
     ManyValue,
     Opaque,
@@ -150,7 +149,7 @@ def _floats(op: ast.operator, a: StaticValue, b: StaticValue) -> StaticValue:
         result = function(left, right)
     except (ArithmeticError, ValueError):
         return NOT_FOLLOWED
-    return result if isinstance(result, float) else NOT_FOLLOWED
+    return result
 
 
 def _as_float(value: StaticValue) -> float | None:
@@ -264,8 +263,6 @@ def _tensor(interpreter: Interpreter, name: str, tensor: TensorType, other: Stat
         interpreter.without_rule(name)
         return interpreter.context.unknown_tensor()
     operand = lower(interpreter.context, other)
-    if isinstance(other, (ListValue, DictValue)):
-        operand = UNKNOWN
     result = op.apply(interpreter.context, (tensor, operand), {})
     if isinstance(other, Opaque) and isinstance(result, TensorType) and not result.dtype.is_all(FLOATS):
         # It may be a float as well as an int.

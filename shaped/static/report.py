@@ -21,7 +21,7 @@ class Span:
 
 @dataclass(frozen=True, order=True)
 class Note:
-    """A line that a diagnostic points to, with what is to be seen there. `path` is empty for the diagnostic's own file."""
+    """A line that a diagnostic points to, with what is to be seen there. `path` is empty for its own file."""
 
     line: int
     text: str
@@ -91,8 +91,9 @@ class Statistics:
 class Report:
     """All that a check of one file found, and the other source files that the answer depends on.
 
-    `diagnostics` are the findings to report, `silenced` those that a `# type: ignore` comment keeps quiet (mypy wants them
-    too, to tell which comments are used). `depends_on` may name files that do not exist, where one would change the answer.
+    `diagnostics` are the findings to report, `silenced` those that a `# type: ignore` comment keeps quiet (mypy wants
+    them too, to tell which comments are used). `depends_on` may name files that do not exist, where one would change
+    the answer.
     """
 
     path: str

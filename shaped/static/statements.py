@@ -60,30 +60,27 @@ def _if(interpreter: Interpreter, node: ast.If) -> bool:
     return branch(interpreter, node.test, path(True), path(False))
 
 
-def branch(
-    interpreter: Interpreter, test: ast.expr, if_true: Callable[[], bool], if_false: Callable[[], bool]
-) -> bool:
+def branch(interpreter: Interpreter, test: ast.expr, if_true: Callable[[], bool], if_false: Callable[[], bool]) -> bool:
     """Run the paths that a condition leaves open, and join what they leave behind; False if none goes on."""
     truth = conditions.truth(interpreter, test)
     if truth is not None:
         conditions.refine(interpreter, test, truth)
         return (if_true if truth else if_false)()
-    facts, certain = interpreter.context.facts, interpreter.context.certain
+    facts, certain, guarded = interpreter.context.facts, interpreter.context.certain, interpreter.guarded
     live: list[tuple[Changes, Facts, bool]] = []
-    understood_all = True
     for positive, run in ((True, if_true), (False, if_false)):
 
         def path(positive: bool = positive, run: Callable[[], bool] = run) -> tuple[bool, bool]:
             understood = conditions.refine(interpreter, test, positive)
             if not understood:
-                interpreter.context.certain = False
+                interpreter.context.certain, interpreter.guarded = False, True
             return run(), understood
 
         (goes_on, understood), changes = interpreter.journal.on_path(path)
-        understood_all = understood_all and understood
         if goes_on:
-            live.append((changes, interpreter.context.facts, interpreter.context.certain))
+            live.append((changes, interpreter.context.facts, understood))
         interpreter.restore(facts, certain)
+        interpreter.guarded = guarded
     join_paths(interpreter, [changes for changes, _, _ in live])
     if live:
         joined = live[0][1]
@@ -93,6 +90,7 @@ def branch(
     if len(live) == 1:
         # The other path left: what follows is run only under a condition, which may bind sizes in unknown ways.
         interpreter.context.certain = certain and live[0][2]
+        interpreter.guarded = guarded or not live[0][2]
     return bool(live)
 
 
@@ -169,9 +167,7 @@ def _cases(interpreter: Interpreter, subject: ast.expr, cases: list[ast.match_ca
                 interpreter.assign_name(case.pattern.name, interpreter.evaluate(subject))
             return interpreter.execute(case.body)
         test = ast.copy_location(ast.Name("_not_followed_", ast.Load()), subject)
-    return branch(
-        interpreter, test, lambda: interpreter.execute(case.body), lambda: _cases(interpreter, subject, rest)
-    )
+    return branch(interpreter, test, lambda: interpreter.execute(case.body), lambda: _cases(interpreter, subject, rest))
 
 
 def _assert(interpreter: Interpreter, node: ast.Assert) -> bool:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Opaque:
-    """A caller's value of a type that is not known, and what is read from it: equal to itself, an int where one is needed."""
+    """A caller's value of a type that is not known, and what is read from it: equal to itself, an int if need be."""
 
     path: str
     scope: str
@@ -192,7 +192,8 @@ class ClassValue:
 
     def inherits(self, *external: str) -> bool:
         """Whether it inherits from a library class of one of these qualified names."""
-        return any(isinstance(base, External) and base.name in external for cls in self.ancestors() for base in cls.bases)
+        bases = [base for cls in self.ancestors() for base in cls.bases]
+        return any(isinstance(base, External) and base.name in external for base in bases)
 
     @property
     def is_module(self) -> bool:
