@@ -31,6 +31,7 @@ FAMILIES = (
     "statistics",
     "sorting",
     "creation",
+    "from_data",
     "random",
     "conversion",
     "initialization",
