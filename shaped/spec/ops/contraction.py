@@ -10,6 +10,7 @@ from shaped.spec.dims import Dim
 from shaped.spec.dtypes import ANY_DTYPE, DType
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import require_expands, shown, tensors, with_rank
+from shaped.spec.ops.options import require_equal
 from shaped.spec.promotion import common_device, result_type
 from shaped.spec.shape import Shape
 from shaped.spec.values import TensorType, Value
@@ -54,16 +55,21 @@ def multiplied(context: Context, operation: str, a: TensorType, b: TensorType) -
     vector_b = b.shape.rank == 1
     inner_b = b.shape.at(-1 if vector_b else -2)
     if inner is not None and inner_b is not None and (vector_b or b.shape.least_rank >= 2):
-        _require_inner(context, operation, operands, inner, inner_b, _transposed_hint(a, b))
+        _require_inner(context, operation, operands, (inner, inner_b), (a, b))
     shape = product_shape(context, operation, a.shape, b.shape, operands)
     return TensorType(shape, dtype, common_device((a, b)), a.joined or b.joined)
 
 
-def _require_inner(context: Context, operation: str, operands: str, a: Dim, b: Dim, hint: str = "") -> None:
-    def fault() -> ShapeError:
-        return ShapeError(operation, f"inner dimensions {a} and {b} differ", operands, hint=hint, dims=(a, b))
+def _require_inner(
+    context: Context, operation: str, operands: str, sizes: tuple[Dim, Dim], tensors: tuple[TensorType, TensorType]
+) -> None:
+    a, b = sizes
 
-    context.require_equal(a, b, fault)
+    def fault() -> ShapeError:
+        reason, hint = f"inner dimensions {a} and {b} differ", _transposed_hint(*tensors)
+        return ShapeError(operation, reason, operands, hint=hint, dims=sizes)
+
+    require_equal(context, tensors, a, b, fault)
 
 
 def _transposed_hint(a: TensorType, b: TensorType) -> str:
@@ -140,7 +146,7 @@ def _batches_multiplied(context: Context, operation: str, input: TensorType, mat
     def fault() -> ShapeError:
         return ShapeError(operation, f"batch sizes {left} and {right} differ", operands, dims=(left, right))
 
-    batch = context.require_equal(left, right, fault)
+    batch = require_equal(context, (a, b), left, right, fault)
     same = Shape((batch, *a.shape.dims[1:])), Shape((batch, *b.shape.dims[1:]))
     return multiplied(context, operation, a.with_shape(same[0]), b.with_shape(same[1]))
 
@@ -178,7 +184,12 @@ def inner(context: Context, input: TensorType, other: TensorType) -> TensorType:
         return TensorType(b if a.rank == 0 else a, dtype or ANY_DTYPE, device)
     if a.rank is None or b.rank is None:
         return context.unknown_tensor()
-    _require_inner(context, "inner", operands, a.dims[-1], b.dims[-1])
+    last = a.dims[-1], b.dims[-1]
+
+    def fault() -> ShapeError:
+        return ShapeError("inner", f"last dimensions {last[0]} and {last[1]} differ", operands, dims=last)
+
+    require_equal(context, (input, other), *last, fault)
     dtype = require_same_dtype("inner", input, other)
     return TensorType(Shape((*a.dims[:-1], *b.dims[:-1])), dtype, device)
 

@@ -10,6 +10,7 @@ from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import ends, listed, shown, with_rank
+from shaped.spec.ops.options import require_equal
 from shaped.spec.promotion import common_device, result_type
 from shaped.spec.shape import Axis, Shape
 from shaped.spec.values import UNKNOWN, Many, TensorType, Value
@@ -128,7 +129,7 @@ def contract(
         if rest is not None:
             hidden.append(TensorType(Shape(rest)))
         for label, size in own.items():
-            sizes[label] = _common(context, operation, label, (sizes.get(label, ONE), size), text)
+            sizes[label] = _common(context, operation, operands, label, (sizes.get(label, ONE), size), text)
     if output is None:
         output = _implicit_output(inputs)
     _check_output(operation, inputs, output, text)
@@ -173,7 +174,9 @@ def _labelled(
     return sizes, rest
 
 
-def _common(context: Context, operation: str, label: str, pair: tuple[Dim, Dim], text: str) -> Dim:
+def _common(
+    context: Context, operation: str, operands: Sequence[TensorType], label: str, pair: tuple[Dim, Dim], text: str
+) -> Dim:
     """The size of one label in two operands: equal, or 1 in one of them."""
     a, b = pair
     if a == ONE or b == ONE:
@@ -186,7 +189,7 @@ def _common(context: Context, operation: str, label: str, pair: tuple[Dim, Dim],
     def fault() -> ShapeError:
         return ShapeError(operation, f"sizes {a} and {b} of {label} differ", text, dims=(a, b))
 
-    return context.require_equal(a, b, fault)
+    return require_equal(context, tuple(operands), a, b, fault)
 
 
 def _named(labels: Sequence[Label]) -> list[str]:

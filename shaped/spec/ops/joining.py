@@ -11,6 +11,7 @@ from shaped.spec.op import op
 from shaped.spec.ops.arguments import integer, shown, tensors, unknown_sizes
 from shaped.spec.ops.contraction import require_same_dtype
 from shaped.spec.ops.movement import inserted
+from shaped.spec.ops.options import require_equal
 from shaped.spec.promotion import common_device, result_type
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, Many, TensorType, Value
@@ -89,7 +90,7 @@ def _concatenated_shape(
         if i == axis:
             result.append(sum((context.fresh() if size is None else size for size in sizes), start=ZERO))
         else:
-            result.append(_common_size(context, operation, sizes, i, operands))
+            result.append(_common_size(context, parts, operation, sizes, i, operands))
     return Shape(tuple(result))
 
 
@@ -102,7 +103,14 @@ def _axes(part: TensorType) -> str:
     return "1 axis" if part.shape.rank == 1 else f"{part.shape.rank} axes"
 
 
-def _common_size(context: Context, operation: str, sizes: Sequence[Dim | None], axis: int, operands: str) -> Dim:
+def _common_size(
+    context: Context,
+    parts: Sequence[TensorType],
+    operation: str,
+    sizes: Sequence[Dim | None],
+    axis: int,
+    operands: str,
+) -> Dim:
     common: Dim | None = None
     for size in sizes:
         if size is None:
@@ -115,7 +123,7 @@ def _common_size(context: Context, operation: str, sizes: Sequence[Dim | None], 
         def fault(a: Dim = a, b: Dim = b) -> ShapeError:
             return ShapeError(operation, f"sizes {a} and {b} of axis {axis} differ", operands, dims=(a, b))
 
-        common = context.require_equal(a, b, fault)
+        common = require_equal(context, tuple(parts), a, b, fault)
     return context.fresh() if common is None else common
 
 
@@ -137,7 +145,9 @@ def _concatenated_near_pack(
             sizes = [size for size in column if isinstance(size, Dim)]
             at = i if i < len(first.head) else i - len(first.axes)
             result[i] = (
-                sum(sizes, start=Dim.of(0)) if i == place else _common_size(context, operation, sizes, at, operands)
+                sum(sizes, start=Dim.of(0))
+                if i == place
+                else _common_size(context, parts, operation, sizes, at, operands)
             )
     return Shape(tuple(result))
 
@@ -188,7 +198,9 @@ def _one_shape(context: Context, operation: str, parts: Sequence[TensorType]) ->
         if part.shape.rank not in (None, rank) or part.shape.least_rank > rank:
             raise ShapeError(operation, "all shapes must be the same", operands, dims=ranked[0].dims)
     columns = [[_size_at(part.shape, i, rank) for part in parts] for i in range(rank)]
-    return Shape(tuple(_common_size(context, operation, column, i, operands) for i, column in enumerate(columns)))
+    return Shape(
+        tuple(_common_size(context, parts, operation, column, i, operands) for i, column in enumerate(columns))
+    )
 
 
 def _size_at(shape: Shape, axis: int, rank: int) -> Dim | None:

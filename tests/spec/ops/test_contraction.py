@@ -89,6 +89,14 @@ def test_a_forgotten_transpose_is_hinted_at() -> None:
     assert fault.value.hint == "transpose the second: `.mT`?"
 
 
+def test_a_name_is_not_taken_for_an_int_that_stands_beside_it() -> None:
+    context = Context()
+    assert shape_of("torch.matmul", of(b, t, d), of(D, h), context=context) == "(b, t, h)"
+    assert context.assumptions == ["d == d_model"]
+    with pytest.raises(ShapeError, match="inner dimensions d_model and t differ"):
+        apply("torch.matmul", of(b, t, D), of(b, t, D))
+
+
 def test_dtypes_that_differ_for_certain_are_a_fault() -> None:
     with pytest.raises(DtypeError) as fault:
         apply("torch.matmul", of(b, 3).with_dtype(FLOAT32), of(3, 2).with_dtype(INT64))
