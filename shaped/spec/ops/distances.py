@@ -159,3 +159,17 @@ def cosine_embedding_loss(
     shape = broadcast(context, operation, input1.with_shape(similarity), target, operands=operands)
     losses = TensorType(shape, as_float(result_type(input1, input2)), input1.device)
     return reduce_loss(context, operation, losses, reduction, size_average, reduce)
+
+
+@op("pdist", "torch.nn.functional.pdist", "torch.pdist", formula="|x_i - x_j|_p for i < j")
+def pdist(context: Context, input: TensorType, p: Value = 2.0) -> TensorType:
+    """The distances of all pairs of rows: (n, d) -> (n*(n-1)/2,).
+
+    Raises:
+        ShapeError: there are not two axes.
+    """
+    shape = input.shape
+    if shape.least_rank > 2 or (shape.rank is not None and shape.rank != 2):
+        raise ShapeError("pdist", f"{shape.least_rank} axes, 2 expected", str(input))
+    rows = shape.dims[0] if shape.rank is not None else context.fresh()
+    return input.with_shape(Shape.of(rows * (rows - 1) // 2))

@@ -16,6 +16,8 @@ from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from shaped.spec.context import Context
 
 
@@ -116,7 +118,7 @@ def max_pool(
     return with_indices(context, pooled, return_indices)
 
 
-@op("max_pool1d", "torch.nn.functional.max_pool1d", formula="y[n,c,i] = max(k) x[n,c,i*s+k]")
+@op("max_pool1d", "torch.nn.functional.max_pool1d", "torch.max_pool1d", formula="y[n,c,i] = max(k) x[n,c,i*s+k]")
 def max_pool1d(
     context: Context,
     input: TensorType,
@@ -131,7 +133,7 @@ def max_pool1d(
     return max_pool(context, 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-@op("max_pool2d", "torch.nn.functional.max_pool2d", formula="as max_pool1d, over two axes")
+@op("max_pool2d", "torch.nn.functional.max_pool2d", "torch.max_pool2d", formula="as max_pool1d, over two axes")
 def max_pool2d(
     context: Context,
     input: TensorType,
@@ -146,7 +148,7 @@ def max_pool2d(
     return max_pool(context, 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-@op("max_pool3d", "torch.nn.functional.max_pool3d", formula="as max_pool1d, over three axes")
+@op("max_pool3d", "torch.nn.functional.max_pool3d", "torch.max_pool3d", formula="as max_pool1d, over three axes")
 def max_pool3d(
     context: Context,
     input: TensorType,
@@ -388,3 +390,23 @@ def max_unpool3d(
 ) -> TensorType:
     """Put maxima back where `max_pool3d` found them."""
     return unpool(context, 3, input, indices, kernel_size, stride, padding, output_size)
+
+
+def _declare_with_indices(name: str, rule: Callable[..., Value], given: tuple[str, ...]) -> None:
+    """The variant of a pool that always gives indices, too."""
+
+    @op(f"{name}_with_indices", f"torch.nn.functional.{name}_with_indices", formula=f"{name} and where it found them")
+    def both(context: Context, input: TensorType, *args: Value, **kwargs: Value) -> Value:
+        named = {**dict(zip(given, args, strict=False)), **kwargs, "return_indices": True}
+        return rule(context, input, **named)
+
+
+_WINDOW = ("kernel_size", "stride", "padding", "dilation", "ceil_mode", "return_indices")
+_SIZES = ("output_size", "return_indices")
+for _count, _fixed, _free in (
+    (1, max_pool1d, adaptive_max_pool1d),
+    (2, max_pool2d, adaptive_max_pool2d),
+    (3, max_pool3d, adaptive_max_pool3d),
+):
+    _declare_with_indices(f"max_pool{_count}d", _fixed, _WINDOW)
+    _declare_with_indices(f"adaptive_max_pool{_count}d", _free, _SIZES)

@@ -55,3 +55,9 @@ def test_cosine_similarity_agrees_with_torch(data, shape, axis):
 def test_pairwise_distance_agrees_with_torch(data, shape, kept):
     pair = (torch.zeros(data.draw(nearly(shape))), torch.zeros(data.draw(nearly(shape))))
     check_module("torch.nn.PairwiseDistance", keepdim=kept, input=pair)
+
+
+@several
+@given(st.data(), sizes, sizes)
+def test_distances_of_all_pairs_agree_with_torch(data, rows, width):
+    check_function("torch.nn.functional.pdist", torch.zeros(data.draw(nearly((rows, width)))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from shaped.spec.dims import Dim
@@ -35,3 +36,11 @@ def test_the_message_names_window_and_input():
     assert message("torch.nn.functional.max_pool2d", image, Dim.of(3))[0] == (
         "max_pool2d: (b, c, 2, 2) with window (3, 3): the window spans 3, the padded input has 2"
     )
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_pool_with_indices_gives_both(count):
+    image = torch.zeros(2, 3, *(6,) * count)
+    check_function(f"torch.nn.functional.max_pool{count}d_with_indices", image, 2, 2, 1)
+    check_function(f"torch.nn.functional.adaptive_max_pool{count}d_with_indices", image, 4)
+    check_function(f"torch.max_pool{count}d", image, 2)
