@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
@@ -129,12 +130,18 @@ def _broadcast_dims(
 
 
 def _hint(rows: Sequence[tuple[Dim, ...]]) -> str:
-    """`.unsqueeze(i)?` where inserting one axis in the shorter of two operands makes them fit."""
+    """New axes that make the shorter of two operands fit: `.unsqueeze(1)`, or an index for several.
+
+    The last axes are tried first, since they are what most operands share.
+    """
     if len(rows) != 2 or len(rows[0]) == len(rows[1]):
         return ""
     short, long = sorted(rows, key=len)
-    for index in range(len(short), -1, -1):
-        padded = (*short[:index], ONE, *short[index:])
-        if all(a in (ONE, b) or b == ONE for a, b in zip(reversed(padded), reversed(long))):
-            return f"`.unsqueeze({index})` on {Shape(short)}?"
+    for places in reversed(list(combinations(range(len(long)), len(short)))):
+        if all(own in (ONE, long[place]) for own, place in zip(short, places, strict=True)):
+            new = [axis for axis in range(len(long)) if axis not in places]
+            if len(new) == 1:
+                return f"`.unsqueeze({new[0]})` on {Shape(short)}?"
+            index = ", ".join("None" if axis in new else ":" for axis in range(len(long)))
+            return f"`[{index}]` on {Shape(short)}?"
     return ""

@@ -69,6 +69,18 @@ def test_different_names_are_a_fault_with_sizes_for_which_it_fails() -> None:
     assert raised.value.hint == "`.unsqueeze(1)` on (b, t, t)?"
 
 
+def test_several_new_axes_are_hinted_as_an_index() -> None:
+    with pytest.raises(ShapeError) as raised:
+        shape_of((b, h, t, t), (b, t))
+    assert raised.value.hint == "`[:, None, None, :]` on (b, t)?"
+
+
+def test_what_no_new_axis_repairs_has_no_hint() -> None:
+    with pytest.raises(ShapeError) as raised:
+        shape_of((b, t), (d,))
+    assert raised.value.hint == ""
+
+
 def test_a_name_against_a_constant_is_a_fault() -> None:
     with pytest.raises(ShapeError, match="sizes b and 3 of axis -1 differ"):
         shape_of((b,), (3,))

@@ -140,7 +140,7 @@ def _only_element(context: Context, operation: str, input: TensorType, what: str
         return
 
     def fault() -> Fault:
-        return ShapeError(operation, f"{count} elements, {what}", str(input), dims=input.shape.dims)
+        return ShapeError(operation, f"{what}, not {count}", str(input), dims=input.shape.dims)
 
     if context.is_never_equal(count, ONE):
         raise fault()
@@ -160,25 +160,25 @@ def python_number(context: Context, dtype: DType) -> Value:
 
 @op("item", "Tensor.item", formula="the only element")
 def item(context: Context, input: TensorType) -> Value:
-    _only_element(context, "item", input, "one is needed", certain=False)
+    _only_element(context, "item", input, "exactly 1 element is needed", certain=False)
     return python_number(context, input.dtype)
 
 
 @op("int_of", "Tensor.__int__", "Tensor.__index__", formula="the only element as an int")
 def int_of(context: Context, input: TensorType) -> Value:
-    _only_element(context, "int", input, "one is needed", certain=False)
+    _only_element(context, "int", input, "exactly 1 element is needed", certain=False)
     return context.fresh(low=None)
 
 
 @op("float_of", "Tensor.__float__", formula="the only element as a float")
 def float_of(context: Context, input: TensorType) -> Value:
-    _only_element(context, "float", input, "one is needed", certain=False)
+    _only_element(context, "float", input, "exactly 1 element is needed", certain=False)
     return python_number(context, DType(FLOATS))
 
 
 @op("bool_of", "Tensor.__bool__", formula="the only element is not 0")
 def bool_of(context: Context, input: TensorType) -> Value:
-    _only_element(context, "bool", input, "the truth of more than one is ambiguous", certain=False)
+    _only_element(context, "bool", input, "only 1 element has a truth value", certain=False)
     return UNKNOWN
 
 
@@ -302,7 +302,7 @@ def backward(
     inputs: Value = None,
 ) -> Value:
     if gradient is None:
-        what = "only one has a gradient of its own"
+        what = "only 1 element has an implicit gradient"
         _only_element(context, "backward", input, what, certain=True)
     elif isinstance(gradient, TensorType):
         require_fits(context, "backward", input, gradient)

@@ -78,7 +78,7 @@ def test_the_number_of_several_elements_is_refused() -> None:
 def test_a_gradient_needs_one_element() -> None:
     check_refused("Tensor.backward", torch.ones(2, requires_grad=True))
     assert call("Tensor.backward", TensorType.of()) is None
-    with pytest.raises(ShapeError, match=r"backward: .*b elements"):
+    with pytest.raises(ShapeError, match="only 1 element has an implicit gradient, not b"):
         call("Tensor.backward", TensorType.of(b))
     assert call("Tensor.backward", TensorType.of(b), TensorType.of(b)) is None
 
