@@ -1,0 +1,1 @@
+"""The documentation; `python -m docs.generate` writes the page that is made from the code."""

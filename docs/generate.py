@@ -1,0 +1,104 @@
+"""Write `docs/operations.md`, the reference of the operations and modules that have a rule, from the table itself."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import shaped.spec.ops  # noqa: F401 - declares the operations
+from shaped.spec.op import MODULES, OPS, Module
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from shaped.spec.op import Op
+
+PAGE = Path(__file__).with_name("operations.md")
+_TABLE = "shaped.spec.ops."  # operations declared elsewhere are those of a test
+
+_HEAD = """\
+# Operations
+
+Written by `python -m docs.generate`; do not edit.
+
+{operations} operations and {modules} modules have a rule: the shape and dtype of the result, and what is refused. Each
+row is one declaration, by the file that holds it, with the names that mean it: `F` is `torch.nn.functional`, `Tensor.`
+stands before methods and operators. Arguments are torch's own, with torch's names. A call that is not here gives an
+unknown result, and is counted by `shaped check --stats`.
+"""
+
+
+def main() -> None:
+    """Write the page."""
+    PAGE.write_text(text(), encoding="utf-8")
+
+
+def text() -> str:
+    """The page."""
+    declared = {family_of(op.rule) for op in OPS.values()} | {family_of(cls) for cls in MODULES.values()}
+    ordered = [family for family in sys.modules if family in declared and family.startswith(_TABLE)]
+    operations = sum(family_of(op.rule).startswith(_TABLE) for op in OPS.values())
+    parts = [_HEAD.format(operations=operations, modules=len(MODULES))]
+    for family in ordered:
+        file = f"{family.replace('.', '/')}.py"
+        link = f"[{file.rpartition('/')[2]}](../{file})"
+        rows = "\n".join([*_op_table(family), *_module_table(family)])
+        parts.append(f"## {title_of(family)}\n\n{link}\n\n{rows}\n")
+    return "\n".join(parts)
+
+
+def family_of(declared: Callable[..., object]) -> str:
+    """The module that declares a rule or a module's class."""
+    return declared.__module__
+
+
+def title_of(family: str) -> str:
+    """The first sentence of the docstring of the file, without its end: what its operations have in common."""
+    documentation = sys.modules[family].__doc__ or family.rpartition(".")[2]
+    return documentation.strip().splitlines()[0].partition(". ")[0].rstrip(".").partition(":")[0]
+
+
+def _op_table(family: str) -> Iterator[str]:
+    rows = sorted((op for op in OPS.values() if family_of(op.rule) == family), key=lambda op: op.name.lower())
+    if rows:
+        yield "| operation | what it gives | called |"
+        yield "|---|---|---|"
+        yield from (f"| `{op.name}` | {_cell(op.formula)} | {_names(op)} |" for op in rows)
+
+
+def _module_table(family: str) -> Iterator[str]:
+    """One row for the modules that are the same thing."""
+    by_purpose: dict[str, list[str]] = {}
+    for name, cls in sorted(MODULES.items()):
+        if family_of(cls) == family:
+            by_purpose.setdefault(_purpose(cls), []).append(name)
+    if by_purpose:
+        if any(family_of(op.rule) == family for op in OPS.values()):
+            yield ""
+        yield "| modules | what they are |"
+        yield "|---|---|"
+        for purpose, names in by_purpose.items():
+            yield f"| {', '.join(f'`{_short(name)}`' for name in names)} | {_cell(purpose)} |"
+
+
+def _purpose(cls: type[Module]) -> str:
+    """The first line of a module's docstring, or of that of the class that it shares its `forward` with."""
+    documented = (base.__doc__ for base in cls.__mro__ if base.__doc__ and base is not Module and base is not object)
+    return next(documented, "").strip().partition("\n")[0].rstrip(".")
+
+
+def _names(op: Op) -> str:
+    return ", ".join(f"`{_short(name)}`" for name in op.torch)
+
+
+def _short(name: str) -> str:
+    return name.replace("torch.nn.functional.", "F.").replace("torch.nn.", "nn.")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_")
+
+
+if __name__ == "__main__":
+    main()
