@@ -31,13 +31,14 @@ def _check_class_weight(
 ) -> None:
     """A weight has one value for each class."""
     tensor = optional_tensor(context, weight)
-    if tensor is None or tensor.shape.rank is None or input.shape.rank is None:
+    if tensor is None or tensor.shape.numel is None or input.shape.rank is None:
         return
     operands = f"input {input}, weight {tensor}"
     classes = input.shape.dims[_class_axis(input.shape) if axis is None else axis]
-    if tensor.shape.rank != 1:
+    # For inputs of more axes torch only counts the weights.
+    if tensor.shape.rank != 1 and input.shape.rank <= 2:
         raise ShapeError(operation, f"the weight has {tensor.shape.rank} axes, 1 expected", operands)
-    (length,) = tensor.shape.dims
+    length = tensor.shape.numel
     require_equal(
         context,
         (input, tensor),

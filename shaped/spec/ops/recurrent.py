@@ -298,7 +298,11 @@ class _Cell(Module):
         given = hx if self.has_cell and isinstance(hx, tuple) else (hx,)
         for name, value in zip(("h_0", "c_0"), given, strict=False):
             tensor = optional_tensor(context, value)
-            if tensor is not None and state.rank is not None:
+            if tensor is not None and state.rank == 1 and tensor.shape.rank == 2:
+                # torch takes a square state for an input without a batch, and gives a square one.
+                _require_state(context, self.operation, name, tensor, (self.hidden_size, self.hidden_size))
+                state = Shape.of(context.fresh_pack(), self.hidden_size)
+            elif tensor is not None and state.rank is not None:
                 _require_state(context, self.operation, name, tensor, state.dims)
         new = input.with_shape(state).with_dtype(kind)
         return (new, new) if self.has_cell else new
