@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shaped.errors import Fault, ShapeError
-from shaped.spec.broadcast import broadcast, is_joined, uncertain_if_joined
+from shaped.errors import ShapeError
+from shaped.spec.broadcast import broadcast, is_joined
 from shaped.spec.dims import Dim
 from shaped.spec.dtypes import BOOL, COMPLEX, FLOAT32, INT64, INTEGERS
 from shaped.spec.op import op
 from shaped.spec.ops.creation import created, like_input, size_shape
+from shaped.spec.ops.scan import require_size
 from shaped.spec.pointwise import as_tensor, pointwise_op
 from shaped.spec.promotion import common_device, excluding, is_number
 from shaped.spec.shape import Shape
@@ -131,19 +132,8 @@ def multinomial(
     count = num_samples if isinstance(num_samples, Dim) else context.fresh()
     if count.constant is not None and count.constant < 1:
         raise ShapeError("multinomial", f"{count} samples are asked for, at least 1 is needed", str(input))
-    categories = input.shape.at(-1)
-    if replacement is False and categories is not None:
-
-        def fault() -> Fault:
-            return ShapeError(
-                "multinomial",
-                f"{count} samples without replacement from {categories} categories",
-                str(input),
-                dims=(count, categories),
-            )
-
-        with uncertain_if_joined(context, input):
-            context.require_at_least(categories, count, fault)
+    if replacement is False:
+        require_size(context, "multinomial", input, -1, count, "num_samples without replacement")
     if input.shape.rank is None:
         return context.unknown_tensor(INT64)
     return input.with_shape(Shape((*input.shape.dims[:-1], count))).with_dtype(INT64)

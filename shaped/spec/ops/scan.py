@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shaped.errors import Fault, ShapeError
-from shaped.spec.broadcast import uncertain_if_joined
+from shaped.errors import ShapeError
 from shaped.spec.dims import ONE, Dim, maximum
 from shaped.spec.dtypes import BOOL, BOOLEAN, COMPLEX, INT64, INTEGERS, DType
+from shaped.spec.facts import Status
 from shaped.spec.op import op
 from shaped.spec.pointwise import keep, pointwise_op
 from shaped.spec.promotion import as_float, as_sum, excluding, requested
@@ -126,17 +126,12 @@ def renorm(context: Context, input: TensorType, p: Value, dim: Value, maxnorm: V
 
 
 def require_size(context: Context, operation: str, tensor: TensorType, axis: int, least: Dim, what: str) -> None:
-    """Demand that an axis has at least `least` elements, for `what` (`topk`: `k`).
+    """Demand that an axis may have `least` elements, for `what` (`k`). That a named size is large enough is the caller's
+    concern: `topk(5)` of any number of classes is common, and right.
 
     Raises:
-        ShapeError: it has fewer.
+        ShapeError: it has fewer for all sizes.
     """
     size = tensor.shape.at(axis)
-    if size is None:
-        return
-
-    def fault() -> Fault:
-        return ShapeError(operation, f"{what} is {least}, axis {axis} has size {size}", str(tensor), dims=(size, least))
-
-    with uncertain_if_joined(context, tensor):
-        context.require_at_least(size, least, fault)
+    if size is not None and context.facts.at_least(size, least).status is Status.NEVER:
+        raise ShapeError(operation, f"{what} is {least}, axis {axis} has size {size}", str(tensor), dims=(size, least))
