@@ -126,8 +126,9 @@ def renorm(context: Context, input: TensorType, p: Value, dim: Value, maxnorm: V
 
 
 def require_size(context: Context, operation: str, tensor: TensorType, axis: int, least: Dim, what: str) -> None:
-    """Demand that an axis may have `least` elements, for `what` (`k`). That a named size is large enough is the caller's
-    concern: `topk(5)` of any number of classes is common, and right.
+    """Demand that an axis may have `least` elements, for `what` (`k`).
+
+    That a named size is large enough is the caller's concern: `topk(5)` of any number of classes is common, and right.
 
     Raises:
         ShapeError: it has fewer for all sizes.
