@@ -61,7 +61,7 @@ class Dim:
     True
     """
 
-    __slots__ = ("_hash", "_symbols", "origin", "terms")
+    __slots__ = ("_hash", "_symbols", "_text", "origin", "terms")
 
     terms: tuple[tuple[Monomial, int], ...]
 
@@ -73,6 +73,7 @@ class Dim:
         self.origin = origin
         self._hash: int | None = None
         self._symbols: frozenset[Symbol] | None = None
+        self._text: str | None = None
 
     @staticmethod
     def of(value: DimLike) -> Dim:
@@ -98,6 +99,7 @@ class Dim:
         """The same size, said to come from `origin`."""
         copy = Dim.__new__(Dim)
         copy.terms, copy._hash, copy._symbols, copy.origin = self.terms, self._hash, self._symbols, origin
+        copy._text = self._text
         return copy
 
     @property
@@ -345,9 +347,11 @@ class Dim:
         return f"Dim({self})"
 
     def __str__(self) -> str:
-        from shaped.spec.dim_text import text
+        if self._text is None:
+            from shaped.spec.dim_text import text
 
-        return text(self)
+            self._text = text(self)
+        return self._text
 
 
 def ceildiv(a: DimLike, b: DimLike) -> Dim:

@@ -108,7 +108,7 @@ def _check_function(interpreter: Interpreter, function: FunctionValue, cls: Clas
         scope = f"{cls.module.name}.{cls.name}"
         receiver: ClassValue | Instance | object
         if isinstance(function.node, ast.FunctionDef) and function.node.name == "__init__":
-            calls.run_alone(interpreter, function, Instance(cls), scope)
+            objects.generic(interpreter, cls, scope, quiet=False)
             return
         receiver = cls if function.is_decorated("classmethod") else objects.generic(interpreter, cls, scope)
         if isinstance(receiver, (ClassValue, Instance)):

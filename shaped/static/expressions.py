@@ -10,6 +10,7 @@ from shaped.spec.dims import Dim
 from shaped.spec.values import UNKNOWN
 from shaped.static import assignment, attributes, calls, conditions, functions, indexing, iteration, operators
 from shaped.static.builtins import builtin
+from shaped.static.copies import copied, names_in
 from shaped.static.join import join
 from shaped.static.values import (
     Claim,
@@ -204,7 +205,7 @@ def _formatted(interpreter: Interpreter, node: ast.JoinedStr) -> StaticValue:
 
 
 def _comprehension(interpreter: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> StaticValue:
-    content = _comprehend(interpreter, node.generators, lambda: interpreter.evaluate(node.elt))
+    content = _comprehend(interpreter, node.generators, lambda: interpreter.evaluate(node.elt), names_in(node.elt))
     return ListValue(content)
 
 
@@ -212,7 +213,7 @@ def _dict_comprehension(interpreter: Interpreter, node: ast.DictComp) -> StaticV
     def pair() -> StaticValue:
         return (interpreter.evaluate(node.key), interpreter.evaluate(node.value))
 
-    content = _comprehend(interpreter, node.generators, pair)
+    content = _comprehend(interpreter, node.generators, pair, names_in(node.key, node.value))
     if isinstance(content, ManyValue):
         return DictValue({}, complete=False)
     items: dict[object, StaticValue] = {}
@@ -225,7 +226,7 @@ def _dict_comprehension(interpreter: Interpreter, node: ast.DictComp) -> StaticV
 
 
 def _comprehend(
-    interpreter: Interpreter, generators: list[ast.comprehension], make: Callable[[], StaticValue]
+    interpreter: Interpreter, generators: list[ast.comprehension], make: Callable[[], StaticValue], used: frozenset[str]
 ) -> tuple[StaticValue, ...] | ManyValue:
     """The items that a comprehension makes. Its names live in a scope of their own."""
     from shaped.static.values import Environment
@@ -235,20 +236,25 @@ def _comprehend(
     frame.environment = Environment({}, outer)
     facts = interpreter.context.facts
     try:
-        return _generate(interpreter, generators, make)
+        return _generate(interpreter, generators, make, used)
     finally:
         frame.environment = outer
         interpreter.restore(facts, interpreter.context.certain)
 
 
 def _generate(
-    interpreter: Interpreter, generators: list[ast.comprehension], make: Callable[[], StaticValue]
+    interpreter: Interpreter, generators: list[ast.comprehension], make: Callable[[], StaticValue], used: frozenset[str]
 ) -> tuple[StaticValue, ...] | ManyValue:
     if not generators:
         return (make(),)
     generator, rest = generators[0], generators[1:]
     iterable = interpreter.evaluate_present(generator.iter)
     counted = iteration.items(interpreter, iterable)
+    if counted and not rest and not generator.ifs and not names_in(generator.target) & used:
+        # Every round makes the same: `[Block(width) for _ in range(12)]`.
+        assignment.assign(interpreter, generator.target, counted[0])
+        first = make()
+        return (first, *(copied(first) for _ in counted[1:]))
     if counted is not None and len(counted) <= MOST_ROUNDS:
         made: tuple[StaticValue, ...] | ManyValue = ()
         for item in counted:
@@ -258,7 +264,7 @@ def _generate(
                 continue
             for test in generator.ifs:
                 conditions.refine(interpreter, test, True)
-            more = _generate(interpreter, rest, make)
+            more = _generate(interpreter, rest, make, used)
             made = operators.extended(interpreter, made, more)
             if None in truths:
                 made = ManyValue(_any(interpreter, made), interpreter.context.fresh())
@@ -268,7 +274,7 @@ def _generate(
     for test in generator.ifs:
         conditions.truth(interpreter, test)
         conditions.refine(interpreter, test, True)
-    inner = _generate(interpreter, rest, make)
+    inner = _generate(interpreter, rest, make, used)
     length = inner.length if isinstance(inner, ManyValue) else Dim.of(len(inner))
     total = count * length if count is not None and not generator.ifs else interpreter.context.fresh()
     return ManyValue(_any(interpreter, inner), total)

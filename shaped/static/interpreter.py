@@ -328,7 +328,13 @@ class Interpreter:
 
     def name_of(self, node: ast.expr) -> str:
         """How users write the target of an assignment: `self.fc1`."""
-        return ast.unparse(node) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) else ""
+        match node:
+            case ast.Name(id=name):
+                return name
+            case ast.Attribute(value=owner, attr=name):
+                prefix = self.name_of(owner)
+                return f"{prefix}.{name}" if prefix else ""
+        return ""
 
     def evaluate_present(self, node: ast.expr) -> StaticValue:
         """The value of an expression where None would be a fault of another kind."""

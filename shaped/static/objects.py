@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import functools
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim, Kind
@@ -95,12 +97,17 @@ def _set_fields(
         interpreter.journal.set(instance.attributes, name, value)
 
 
-def generic(interpreter: Interpreter, cls: ClassValue, scope: str, ints: Kind = Kind.QUANTITY) -> StaticValue:
-    """An object that stands for every object of a class: what its constructor is given is any value."""
+def generic(
+    interpreter: Interpreter, cls: ClassValue, scope: str, ints: Kind = Kind.QUANTITY, *, quiet: bool = True
+) -> StaticValue:
+    """An object that stands for every object of a class: what its constructor is given is any value.
+
+    `quiet`: what is wrong in the constructor is not reported here.
+    """
     key = (id(cls), scope)
     if key not in interpreter.generic:
         interpreter.generic[key] = UNKNOWN  # an object that holds another of its class
-        with interpreter.quietly(), interpreter.journal.outside():
+        with interpreter.quietly() if quiet else nullcontext(), interpreter.journal.outside():
             interpreter.generic[key] = make_generic(interpreter, cls, scope, ints)
     return interpreter.generic[key]
 
@@ -162,12 +169,16 @@ def _set_generic_fields(interpreter: Interpreter, instance: Instance) -> None:
 
 def changed_elsewhere(cls: ClassValue) -> set[str]:
     """The attributes of `self` that methods beside the constructor assign: their value is not the constructor's."""
+    return set().union(*(_changed_in(ancestor.node) for ancestor in cls.ancestors()))
+
+
+@functools.cache
+def _changed_in(node: ast.ClassDef) -> frozenset[str]:
     names: set[str] = set()
-    for ancestor in cls.ancestors():
-        for method in ancestor.node.body:
-            if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.name != "__init__":
-                names |= _assigned_attributes(method)
-    return names
+    for method in node.body:
+        if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.name != "__init__":
+            names |= _assigned_attributes(method)
+    return frozenset(names)
 
 
 def _assigned_attributes(method: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
