@@ -125,10 +125,10 @@ def batch_norm(
 
 
 def check_batch_values(input: TensorType) -> None:
-    _check_several_values("batch_norm", input, "channel", (0, *range(2, input.shape.rank or 0)))
+    check_several_values("batch_norm", input, "channel", (0, *range(2, input.shape.rank or 0)))
 
 
-def _check_several_values(operation: str, input: TensorType, each: str, axes: tuple[int, ...]) -> None:
+def check_several_values(operation: str, input: TensorType, each: str, axes: tuple[int, ...]) -> None:
     """A mean over `axes` is of more than one value."""
     if input.shape.rank is not None and product([input.shape.dims[axis] for axis in axes]) == 1:
         raise ShapeError(operation, f"one value for each {each}, more expected in training", str(input))
@@ -157,7 +157,7 @@ def instance_norm(
     """
     check_rank("instance_norm", input, 2)
     if flag(use_input_stats):
-        _check_several_values("instance_norm", input, "channel of a sample", tuple(range(2, input.shape.rank or 0)))
+        check_several_values("instance_norm", input, "channel of a sample", tuple(range(2, input.shape.rank or 0)))
     statistics = (("running_mean", running_mean), ("running_var", running_var))
     _check_per_channel(context, "instance_norm", input, *statistics, vectors=True)
     _check_per_channel(context, "instance_norm", input, ("weight", weight), ("bias", bias))

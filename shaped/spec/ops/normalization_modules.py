@@ -11,6 +11,7 @@ from shaped.spec.ops.normalization import (
     check_batch_values,
     check_divides,
     check_rank,
+    check_several_values,
     group_norm,
     local_response_norm,
     normalize_channels,
@@ -149,6 +150,9 @@ class _InstanceNorm(Module):
     def forward(self, context: Context, input: TensorType) -> TensorType:
         """(batch, num_features, *sizes) or (num_features, *sizes) -> the same."""
         check_rank("instance_norm", input, self.count + 1, self.count + 2)
+        if self.running_mean is None and input.shape.rank is not None:  # then it is always as in training
+            axes = tuple(range(input.shape.rank - self.count, input.shape.rank))
+            check_several_values("instance_norm", input, "channel of a sample", axes)
         # Without parameters torch only warns of other channels.
         checked = isinstance(self.weight, TensorType) or isinstance(self.running_mean, TensorType)
         if not checked or input.shape.at(-self.count - 1) is None:

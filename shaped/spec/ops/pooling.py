@@ -260,18 +260,29 @@ def adaptive_pool(context: Context, operation: str, count: int, input: TensorTyp
     for number in numbers:
         if number is not None and is_less(context, number, 0):
             raise ShapeError(operation, f"output_size is {number}", str(input), dims=(number,))
-    if operation in _MEANS and all(number is not None and not context.is_never_equal(number, 1) for number in numbers):
-        # To size 1 these are means over the last axes, of an input of any rank.
-        shape, least = input.shape, count + (given is not None)
-        if shape.rank is not None and not count + 1 <= shape.rank <= count + 2 and shape.rank >= least:
-            return input.with_shape(
-                Shape((*shape.axes[:-count], *(number for number in numbers if number is not None)))
-            )
-        if shape.rank is None and len(shape.tail) <= count:
-            return input.with_shape(Shape.of(context.fresh_pack(), *(n for n in numbers if n is not None)))
+    if operation in _MEANS:
+        means = _means_to_one(context, count, input, numbers, count + (given is not None))
+        if means is not None:
+            return input.with_shape(means)
     parts = split_spatial(context, operation, input, count)
     sizes = tuple(size if number is None else number for size, number in zip(parts.sizes, numbers, strict=True))
     return _pooled(context, input, parts, sizes)
+
+
+def _means_to_one(
+    context: Context, count: int, input: TensorType, numbers: list[Dim | None], least: int
+) -> Shape | None:
+    """To size 1 these are means over the last axes, of an input of any rank from `least`; None if it is not that."""
+    shape = input.shape
+    if shape.rank is not None and (shape.rank < least or count + 1 <= shape.rank <= count + 2):
+        return None
+    known = shape.dims if shape.rank is not None else shape.tail
+    olds = (*(context.fresh() for _ in range(count - len(known))), *known[-count:])
+    sizes = [old if number is None else number for old, number in zip(olds, numbers, strict=True)]
+    if any(context.is_never_equal(size, 1) for size in sizes):
+        return None
+    leading = shape.axes[:-count] if len(known) >= count else (context.fresh_pack(),)
+    return Shape((*leading, *sizes))
 
 
 _MEANS = ("adaptive_avg_pool2d", "adaptive_avg_pool3d")

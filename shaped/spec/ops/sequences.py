@@ -78,16 +78,14 @@ def pad_sequence(
 
 
 def _require_same_steps(context: Context, tensors: list[TensorType]) -> None:
+    """The steps of all sequences broadcast to those of the first, into whose place torch copies them."""
     first = tensors[0]
     operands = ", ".join(map(str, tensors))
     for other in tensors[1:]:
-        if first.shape.rank is None or other.shape.rank is None:
+        if first.shape.rank is None or first.shape.rank != other.shape.rank:
             continue
-        if first.shape.rank != other.shape.rank:
-            reason = f"{first.shape.rank} and {other.shape.rank} axes"
-            raise ShapeError("pad_sequence", reason, operands)
         for axis, (a, b) in enumerate(zip(first.shape.dims, other.shape.dims, strict=True)):
-            if axis:
+            if axis and b != 1:
 
                 def fault(axis: int = axis, a: Dim = a, b: Dim = b) -> Fault:
                     return ShapeError("pad_sequence", f"sizes {a} and {b} of axis {axis} differ", operands, dims=(a, b))
