@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Union
 from shaped.errors import DtypeError, ShapeError
 from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import ONE, Dim
+from shaped.spec.dtypes import DType
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import ends, listed, shown, with_rank
 from shaped.spec.ops.options import require_equal
-from shaped.spec.promotion import common_device, result_type
+from shaped.spec.promotion import as_sum, common_device, result_type
 from shaped.spec.shape import Axis, Shape
 from shaped.spec.values import UNKNOWN, Many, TensorType, Value
 
@@ -139,7 +140,11 @@ def contract(
         axes.extend((sizes[each],) if isinstance(each, str) else unseen)
     _check_dtypes(operation, operands, inputs, output, sizes)
     joined = any(operand.joined for operand in operands)
-    return TensorType(Shape(tuple(axes)), result_type(*operands), common_device(operands), joined)
+    dtype = result_type(*operands)
+    if any(label not in output for label in sizes):
+        # Whether small integers are summed as int64 depends on the path of contraction that torch takes.
+        dtype = DType(dtype.names | as_sum(dtype).names)
+    return TensorType(Shape(tuple(axes)), dtype, common_device(operands), joined)
 
 
 def _labelled(
