@@ -34,7 +34,7 @@ class Symbol:
     hides: frozenset[Symbol] = frozenset()
 
     def __str__(self) -> str:
-        return "_" if self.kind is Kind.UNKNOWN else self.name
+        return "_" if self.is_fresh else self.name
 
     @cached_property
     def number(self) -> int | None:

@@ -122,7 +122,7 @@ class Shape:
     @property
     def is_known(self) -> bool:
         """Whether rank and every size are known."""
-        return self.rank is not None and not any(dim.has_unknown for dim in self.dims)
+        return self.rank is not None and not any(symbol.is_fresh for symbol in self.symbols())
 
     def __add__(self, other: Shape) -> Shape:
         return Shape(self.axes + other.axes)

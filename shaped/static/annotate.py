@@ -185,6 +185,8 @@ def promised(
             return any_int(interpreter, name) if unbound is Kind.NAME else context.fresh(low=None)
         case forms.FloatForm():
             return NOT_FOLLOWED
+        case forms.StrForm() if unbound is Kind.NAME:
+            return Opaque(name, interpreter.scope)
         case forms.NoneForm():
             return None
         case forms.LiteralForm(values=(bool() | str() | None as value,)):

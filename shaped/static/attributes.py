@@ -12,9 +12,11 @@ from shaped.spec.op import Module, find_op
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, Ratio, TensorType
 from shaped.static import annotate, calls, functions
+from shaped.static.join import join
 from shaped.static.lowering import lift
 from shaped.static.values import (
     BoundMethod,
+    Choice,
     ClassValue,
     Container,
     DictValue,
@@ -61,6 +63,12 @@ def get_attribute(interpreter: Interpreter, value: StaticValue, name: str, node:
             return _instance_attribute(interpreter, value, name, node)
         case Opaque():
             return value.attribute(name)
+        case Choice():
+            found_values = [get_attribute(interpreter, option, name, node) for option in value.options]
+            joined = found_values[0]
+            for other in found_values[1:]:
+                joined = join(interpreter.context, joined, other)
+            return joined
         case External():
             full = f"{value.name}.{name}"
             return _CONSTANTS.get(full, External(full))

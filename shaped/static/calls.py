@@ -20,6 +20,7 @@ from shaped.static.lowering import lift
 from shaped.static.names import canonical
 from shaped.static.values import (
     BoundMethod,
+    Choice,
     ClassValue,
     Container,
     DictValue,
@@ -57,6 +58,7 @@ class Arguments:
         self.kwargs: dict[str, StaticValue] = {}
         self.nodes: dict[int | str, ast.expr] = {}
         self.complete = True
+        self.many: list[tuple[int, tuple[StaticValue, ...] | ManyValue]] = []  # where a `*` of items not counted stood
         self.axes: Shape | None = None  # the sizes, when an argument `*x.shape[:-1]` is a shape of unknown rank
 
 
@@ -93,6 +95,7 @@ def evaluate_arguments(interpreter: Interpreter, node: ast.Call) -> Arguments:
                 found.axes = value.shape
                 found.args.append(value)
             else:
+                found.many.append((len(found.args), iteration.content(interpreter, value)))
                 found.complete = False
         else:
             found.nodes[len(found.args)] = argument
@@ -123,6 +126,8 @@ def invoke(interpreter: Interpreter, function: StaticValue, arguments: Arguments
             combined.kwargs = {**dict(function.kwargs), **arguments.kwargs}
             combined.complete = arguments.complete
             return invoke(interpreter, function.function, combined, node)
+        case Choice():
+            return _call_each(interpreter, function, arguments, node)
         case Container():
             return containers.call(interpreter, function, arguments, node)
         case Module():
@@ -142,6 +147,32 @@ def invoke(interpreter: Interpreter, function: StaticValue, arguments: Arguments
             return call_instance(interpreter, function, arguments, node)
     forget_arguments(interpreter, arguments)
     return UNKNOWN
+
+
+def _call_each(interpreter: Interpreter, choice: Choice, arguments: Arguments, node: ast.AST) -> StaticValue:
+    """The joined results of a call of one of several things; which one is called is not known."""
+    context = interpreter.context
+    facts, certain, guarded = context.facts, context.certain, interpreter.guarded
+    context.certain, interpreter.guarded = False, True
+    results: list[StaticValue] = []
+    paths = []
+    for option in choice.options:
+        try:
+            result, changes = interpreter.journal.on_path(
+                functools.partial(invoke, interpreter, option, arguments, node)
+            )
+        except Fault:  # not the one that is called with these arguments, for all that is known
+            continue
+        finally:
+            interpreter.restore(facts, False)
+        results.append(result)
+        paths.append(changes)
+    context.certain, interpreter.guarded = certain, guarded
+    interpreter.join_paths(paths)
+    joined = results[0] if results else UNKNOWN
+    for result in results[1:]:
+        joined = join(context, joined, result)
+    return joined
 
 
 def _unfollowed(interpreter: Interpreter, function: StaticValue) -> StaticValue:

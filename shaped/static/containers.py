@@ -34,6 +34,8 @@ def construct(interpreter: Interpreter, kind: str, arguments: Arguments) -> Stat
     if kind == "Sequential" and not (len(args) == 1 and isinstance(args[0], (DictValue, Container))):
         if arguments.complete:
             return Container(kind, tuple(args))
+        if arguments.many and not arguments.kwargs:
+            return _with_many(arguments)
         return Container(kind, ManyValue(UNKNOWN, interpreter.context.fresh()))
     if not args:
         return Container(kind, (), () if kind == "ModuleDict" else None)
@@ -45,6 +47,16 @@ def construct(interpreter: Interpreter, kind: str, arguments: Arguments) -> Stat
     if kind == "ModuleDict":
         return Container(kind, ManyValue(UNKNOWN, interpreter.context.fresh()))
     return Container(kind, iteration.content(interpreter, source))
+
+
+def _with_many(arguments: Arguments) -> Container:
+    """`Sequential(stem, *blocks, head)` where the blocks were not counted: they are one step of any number of modules."""
+    if not arguments.args and len(arguments.many) == 1:
+        return Container("Sequential", arguments.many[0][1])
+    steps = list(arguments.args)
+    for position, content in reversed(arguments.many):
+        steps.insert(position, Container("Sequential", content))
+    return Container("Sequential", tuple(steps), counted=False)
 
 
 def _ordered(interpreter: Interpreter, arguments: Arguments) -> StaticValue:

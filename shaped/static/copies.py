@@ -26,7 +26,7 @@ def _copy(value: StaticValue, done: dict[int, StaticValue]) -> StaticValue:
         case ListValue():
             return ListValue(_copy_content(value.content, done))
         case Container():
-            return Container(value.kind, _copy_content(value.content, done), value.keys)
+            return Container(value.kind, _copy_content(value.content, done), value.keys, value.counted)
         case DictValue():
             return DictValue({key: _copy(item, done) for key, item in value.items.items()}, value.complete)
         case Maybe():

@@ -159,6 +159,8 @@ def _container(interpreter: Interpreter, container: Container, key: StaticValue)
             many = _any(interpreter, container.content, interpreter.context.fresh())
             return many.element if isinstance(many, ManyValue) else UNKNOWN
         return UNKNOWN
+    if not container.counted:
+        return UNKNOWN
     if isinstance(container.content, tuple):
         picked = _sequence(interpreter, container.content, key)
     else:

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from shaped.errors import Fault, Origin
@@ -22,6 +23,7 @@ from shaped.spec.values import UNKNOWN, TensorType, Value
 from shaped.static import calls, expressions, lowering, statements
 from shaped.static.annotations import TypeForm
 from shaped.static.imports import Imports
+from shaped.static.join import join_slots
 from shaped.static.journal import Changes, Journal
 from shaped.static.loops import Loop
 from shaped.static.memory import Memory
@@ -195,6 +197,11 @@ class Interpreter:
             facts = facts.with_intended(numerator, denominator)
         self.context.facts, self.context.certain = facts, certain
 
+    def join_paths(self, paths: list[Changes]) -> None:
+        """Make the joined changes of paths that meet."""
+        if paths:
+            self.journal.apply_joined(paths, partial(join_slots, self.context))
+
     def trial(self, run: Callable[[], object]) -> Changes:
         """What a run would change, with nothing reported and facts as before."""
         facts, certain, count = self.context.facts, self.context.certain, len(self.context.assumptions)
@@ -235,7 +242,7 @@ class Interpreter:
             self.faulty.add(id(self.here.function.node))
         node, path_notes = place
         notes = [*_origin_notes(fault), *path_notes]
-        if fault.sizes:
+        if fault.sizes and not _is_obvious(fault):
             sizes = ", ".join(f"{name}={size}" for name, size in fault.sizes.items())
             notes.append(Note(0, f"it fails for {sizes}"))
         self.add(Diagnostic(str(self.path), span_of(node), fault.code, str(fault), "error", tuple(notes), fault.hint))
@@ -352,6 +359,11 @@ def span_of(node: ast.AST) -> Span:
     return Span(
         line, column, getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or column
     )
+
+
+def _is_obvious(fault: Fault) -> bool:
+    """Whether the sizes at fault are names and numbers only: that these can differ needs no example."""
+    return bool(fault.dims) and all(dim.symbol is not None or dim.constant is not None for dim in fault.dims)
 
 
 def _origin_notes(fault: Fault) -> list[Note]:

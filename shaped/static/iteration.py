@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from shaped.spec.dims import Dim, Kind, ceildiv
+from shaped.spec.dims import Dim, Kind, Symbol, ceildiv
 from shaped.spec.shape import Pack, Shape
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static.values import (
@@ -37,6 +37,8 @@ def items(interpreter: Interpreter, value: StaticValue) -> tuple[StaticValue, ..
             return value
         case ListValue():
             return value.content if isinstance(value.content, tuple) else None
+        case Container(counted=False):
+            return None
         case Container(kind="ModuleDict"):
             return value.keys
         case Container():
@@ -74,6 +76,8 @@ def length(interpreter: Interpreter, value: StaticValue) -> Dim | None:
             return Dim.of(len(value))
         case ManyValue():
             return value.length
+        case Container(counted=False):
+            return None
         case ListValue(content) | Container(content=content):
             return content.length if isinstance(content, ManyValue) else Dim.of(len(content))
         case DictValue():
@@ -85,8 +89,8 @@ def length(interpreter: Interpreter, value: StaticValue) -> Dim | None:
             return count if interpreter.context.is_at_least(count, 0) else None
         case TensorType():
             return value.shape.at(0)
-        case ShapeValue():
-            return None
+        case Opaque():
+            return Dim.atom(Symbol(f"len({value.path})", Kind.UNKNOWN, value.scope, 0))
     return None
 
 

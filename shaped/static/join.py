@@ -8,17 +8,24 @@ from dataclasses import replace
 from shaped.spec.context import Context
 from shaped.spec.dims import Dim, Kind, Symbol
 from shaped.spec.dtypes import DType
+from shaped.spec.op import Module
 from shaped.spec.shape import Axis, Pack, Shape
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static.journal import Missing
 from shaped.static.values import (
+    BoundMethod,
+    Choice,
+    ClassValue,
     Container,
     DictValue,
+    External,
+    FunctionValue,
     Instance,
     ListValue,
     ManyValue,
     Maybe,
     Opaque,
+    Partial,
     StaticValue,
 )
 
@@ -60,7 +67,7 @@ def join(context: Context, a: StaticValue, b: StaticValue) -> StaticValue:
             return join_many(context, a, b)
         case ListValue(), ListValue():
             return ListValue(join_content(context, a.content, b.content))
-        case Container(), Container() if a.kind == b.kind:
+        case Container(), Container() if a.kind == b.kind and a.counted and b.counted:
             return Container(a.kind, join_content(context, a.content, b.content), a.keys if a.keys == b.keys else None)
         case DictValue(), DictValue():
             shared = {key: join(context, a.items[key], b.items[key]) for key in a.items if key in b.items}
@@ -72,7 +79,23 @@ def join(context: Context, a: StaticValue, b: StaticValue) -> StaticValue:
                 if name in b.attributes
             }
             return Instance(a.cls, shared_names)
-    return UNKNOWN
+    return _choice(a, b)
+
+
+_CALLABLE = (Module, Instance, Container, FunctionValue, BoundMethod, Partial, Choice, External, ClassValue)
+_MOST_CHOICES = 4
+
+
+def _choice(a: StaticValue, b: StaticValue) -> StaticValue:
+    """Either of two things that can be called."""
+    if not isinstance(a, _CALLABLE) or not isinstance(b, _CALLABLE):
+        return UNKNOWN
+    options: list[StaticValue] = []
+    for value in (a, b):
+        for option in value.options if isinstance(value, Choice) else (value,):
+            if not any(option is known for known in options):
+                options.append(option)
+    return Choice(tuple(options)) if len(options) <= _MOST_CHOICES else UNKNOWN
 
 
 def _same(a: StaticValue, b: StaticValue) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim, Symbol
 from shaped.spec.values import TensorType
-from shaped.static import assignment, conditions, iteration, statements
+from shaped.static import assignment, conditions, iteration
 from shaped.static.join import covers, forgotten, join, join_many
 from shaped.static.journal import Change, Changes, Missing
 from shaped.static.values import ManyValue, StaticValue
@@ -94,7 +94,7 @@ def _round(interpreter: Interpreter, start: Callable[[], None], body: list[ast.s
     finally:
         interpreter.here.loops.pop()
     ends = [*([changes] if goes_on else []), *loop.continues]
-    statements.join_paths(interpreter, ends)
+    interpreter.join_paths(ends)
     # What a round learned need not hold in the next one: its names are bound anew.
     interpreter.restore(facts, interpreter.context.certain)
     return bool(ends)
@@ -116,7 +116,7 @@ def _run_counted(
     goes_on, changes = interpreter.journal.on_path(run)
     context.certain = certain
     ends = [*([changes] if goes_on else []), *loop.breaks]
-    statements.join_paths(interpreter, ends)
+    interpreter.join_paths(ends)
     return bool(ends)
 
 
@@ -152,7 +152,7 @@ def _run_widened(interpreter: Interpreter, start: Callable[[], None], body: list
     context.certain = certain
     ends = [*([changes] if goes_on else []), *loop.breaks]
     never_skipped = count is not None and context.is_at_least(count, 1)
-    statements.join_paths(interpreter, ends if ends and never_skipped else [*ends, Changes()])
+    interpreter.join_paths(ends if ends and never_skipped else [*ends, Changes()])
     if count is not None and goes_on and not loop.breaks:
         for change, (slots, key, value) in changes.slots.items():
             if change in grown and isinstance(value, ManyValue):

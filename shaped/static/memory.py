@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shaped.spec.op import Module
-from shaped.static.values import Container, DictValue, FunctionValue, Instance, ListValue, ManyValue, Maybe, StaticValue
+from shaped.static.values import (
+    Choice,
+    Container,
+    DictValue,
+    FunctionValue,
+    Instance,
+    ListValue,
+    ManyValue,
+    Maybe,
+    StaticValue,
+)
 
 if TYPE_CHECKING:
     from shaped.spec.facts import Facts
@@ -77,9 +87,11 @@ def _fingerprint(value: object, depth: int) -> Hashable:
         case ListValue():
             return ("list", _fingerprint(value.content, depth + 1))
         case Container():
-            return (value.kind, value.keys, _fingerprint(value.content, depth + 1))
+            return (value.kind, value.keys, value.counted, _fingerprint(value.content, depth + 1))
         case ManyValue():
             return ("many", _fingerprint(value.element, depth + 1), value.length)
+        case Choice():
+            return ("choice", tuple(_fingerprint(option, depth + 1) for option in value.options))
         case Maybe():
             return ("maybe", _fingerprint(value.value, depth + 1))
         case tuple():

@@ -128,7 +128,7 @@ def call_method(interpreter: Interpreter, method: ValueMethod, arguments: Argume
         case ShapeValue():
             return interpreter.context.fresh() if name == "numel" else UNKNOWN
         case str():
-            return _string(receiver, name, arguments)
+            return _string(interpreter, receiver, name, arguments)
     calls.forget_arguments(interpreter, arguments)
     if receiver is UNKNOWN and name in ONLY_TENSORS and find_op(f"Tensor.{name}") is not None:
         return _tensor(interpreter, interpreter.context.unknown_tensor(), name, arguments, node)
@@ -329,10 +329,12 @@ _ON_STRINGS: dict[str, Callable[[str], str]] = {
 }
 
 
-def _string(value: str, name: str, arguments: Arguments) -> StaticValue:
+def _string(interpreter: Interpreter, value: str, name: str, arguments: Arguments) -> StaticValue:
     function = _ON_STRINGS.get(name)
     if function is not None and not arguments.args:
         return function(value)
+    if name in ("index", "rindex", "find", "rfind", "count"):
+        return interpreter.context.fresh(low=-1)
     if name in ("startswith", "endswith") and len(arguments.args) == 1 and isinstance(arguments.args[0], str):
         return value.startswith(arguments.args[0]) if name == "startswith" else value.endswith(arguments.args[0])
     return UNKNOWN

@@ -147,7 +147,7 @@ def _named_sizes(interpreter: Interpreter, instance: Instance, scope: str) -> di
             for parameter in calls.parameters_of(constructor):
                 form = annotate.form_of(interpreter, parameter.annotation)
                 if isinstance(form, IntForm):
-                    origin = interpreter.origin(f"{parameter.arg} of {instance.cls.name}", parameter)
+                    origin = interpreter.origin(f"argument of {constructor.name}", parameter)
                     sizes[parameter.arg] = annotate.any_int(interpreter, parameter.arg).at(origin)
     return {name: size for name, size in sizes.items() if len(name) >= _SHORTEST_NAME}
 
@@ -161,7 +161,7 @@ def _set_generic_fields(interpreter: Interpreter, instance: Instance) -> None:
             value = Opaque(name, interpreter.scope)
         default = instance.cls.find(name)
         if isinstance(value, Dim):
-            value = value.at(interpreter.origin(f"{name} of {instance.cls.name}", field))
+            value = value.at(interpreter.origin(f"field of {instance.cls.name}", field))
             if isinstance(default, Dim):
                 interpreter.context.set_default(value, default)
         instance.attributes[name] = value
@@ -225,7 +225,7 @@ def _generic_argument(
 ) -> StaticValue:
     is_constructor = isinstance(function.node, ast.FunctionDef) and function.node.name == "__init__"
     default = function.defaults.get(parameter.arg, UNKNOWN)
-    origin = interpreter.origin(f"{parameter.arg} of {function.name}", parameter)
+    origin = interpreter.origin(parameter.arg, parameter)
     if parameter.annotation is None:
         if isinstance(default, Dim):
             value: StaticValue = annotate.any_int(interpreter, parameter.arg)
@@ -240,7 +240,7 @@ def _generic_argument(
         if value is UNKNOWN and is_constructor and default is UNKNOWN:
             value = Opaque(parameter.arg, interpreter.scope)
     if isinstance(value, Dim):
-        value = value.at(origin)
+        value = value.at(interpreter.origin(f"argument of {function.name}", parameter))
         if isinstance(default, Dim):
             interpreter.context.set_default(value, default)
     return value

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from shaped.errors import Fault
 from shaped.static import annotate, assignment, conditions, functions, loops
 from shaped.static.imports import absolute_name
-from shaped.static.join import forgotten, join_slots
-from shaped.static.journal import Changes, Missing
+from shaped.static.join import forgotten
+from shaped.static.journal import Changes
 from shaped.static.values import UNKNOWN, External, Imported, StaticValue
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def branch(interpreter: Interpreter, test: ast.expr, if_true: Callable[[], bool]
             live.append((changes, interpreter.context.facts, understood))
         interpreter.restore(facts, certain)
         interpreter.guarded = guarded
-    join_paths(interpreter, [changes for changes, _, _ in live])
+    interpreter.join_paths([changes for changes, _, _ in live])
     if live:
         joined = live[0][1]
         for _, other, _ in live[1:]:
@@ -92,16 +92,6 @@ def branch(interpreter: Interpreter, test: ast.expr, if_true: Callable[[], bool]
         interpreter.context.certain = certain and live[0][2]
         interpreter.guarded = guarded or not live[0][2]
     return bool(live)
-
-
-def join_paths(interpreter: Interpreter, paths: list[Changes]) -> None:
-    """Make the joined changes of paths that meet."""
-
-    def joined(a: StaticValue | Missing, b: StaticValue | Missing) -> StaticValue | Missing:
-        return join_slots(interpreter.context, a, b)
-
-    if paths:
-        interpreter.journal.apply_joined(paths, joined)
 
 
 def _with(interpreter: Interpreter, node: ast.With | ast.AsyncWith) -> bool:
@@ -144,7 +134,7 @@ def _try(interpreter: Interpreter, node: ast.Try | ast.TryStar) -> bool:
         handled, after = interpreter.journal.on_path(handle)
         if handled:
             live.append(after)
-    join_paths(interpreter, live)
+    interpreter.join_paths(live)
     interpreter.context.facts = after_body if goes_on and len(live) == 1 else facts
     interpreter.context.certain = certain
     return interpreter.execute(node.finalbody) and bool(live)

@@ -220,6 +220,7 @@ class Container:
     kind: str
     content: tuple[StaticValue, ...] | ManyValue
     keys: tuple[str, ...] | None = None
+    counted: bool = True  # False when an item stands for any number of modules: `Sequential(stem, *blocks, head)`
 
 
 @dataclass(frozen=True)
@@ -236,6 +237,13 @@ class ValueMethod:
 
     receiver: StaticValue
     name: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several things that can be called, where paths met: `nn.Conv2d(...)` or `nn.Identity()`."""
+
+    options: tuple[StaticValue, ...]
 
 
 @dataclass(frozen=True)
@@ -308,6 +316,7 @@ StaticValue = Union[
     BoundMethod,
     ValueMethod,
     Partial,
+    Choice,
     Super,
     RangeValue,
     TypeValue,
