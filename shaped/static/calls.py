@@ -331,11 +331,27 @@ def run_alone(
     frame.receiver, frame.ints = receiver, ints
     facts, certain = interpreter.context.facts, interpreter.context.certain
     with interpreter.in_frame(frame):
-        interpreter.context.certain, interpreter.guarded = True, False
+        # Where no annotation says what sizes stand for, callers' ints may have to be equal for reasons not seen here.
+        interpreter.context.certain = _speaks_of_shapes(interpreter, function)
+        interpreter.guarded = False
         objects.bind_generic(interpreter, function, receiver)
         result = _run(interpreter, function)
     interpreter.restore(facts, certain)
     return result
+
+
+def _speaks_of_shapes(interpreter: Interpreter, function: FunctionValue) -> bool:
+    """Whether a function, or for a constructor another method of its class, has a jaxtyping annotation."""
+    functions = [function]
+    if function.owner is not None and function.name.endswith(".__init__"):
+        functions = [member for member in function.owner.names.values() if isinstance(member, FunctionValue)]
+    annotations = [
+        annotation
+        for one in functions
+        if not isinstance(one.node, ast.Lambda)
+        for annotation in (one.node.returns, *(parameter.annotation for parameter in parameters_of(one)))
+    ]
+    return any(annotate.has_tensors(annotate.form_of(interpreter, annotation)) for annotation in annotations)
 
 
 def _scope(function: FunctionValue) -> str:
