@@ -50,7 +50,7 @@ def construct(interpreter: Interpreter, kind: str, arguments: Arguments) -> Stat
 
 
 def _with_many(arguments: Arguments) -> Container:
-    """`Sequential(stem, *blocks, head)` where the blocks were not counted: they are one step of any number of modules."""
+    """`Sequential(stem, *blocks, head)` where the blocks were not counted: they are one step of several modules."""
     if not arguments.args and len(arguments.many) == 1:
         return Container("Sequential", arguments.many[0][1])
     steps = list(arguments.args)

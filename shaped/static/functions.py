@@ -158,8 +158,6 @@ def execute_module(interpreter: Interpreter, module: SourceModule) -> None:
     module.executed = True
     frame = interpreter.new_frame(module, module.environment, module.name)
     frame.environment = module.environment
-    if module.path != interpreter.path:
-        interpreter.report.depends_on.add(str(module.path))
     facts, certain = interpreter.context.facts, interpreter.context.certain
     with interpreter.in_frame(frame), interpreter.journal.outside():
         if module.path == interpreter.path:

@@ -16,7 +16,7 @@ LIBRARIES = frozenset(
 
 
 class Imports:
-    """The modules that were read, by file.
+    """The modules that were read, by file. Made anew for each check.
 
     Args:
         roots: folders in which absolute imports are looked up, beside the importing file's own project.
@@ -26,6 +26,7 @@ class Imports:
     def __init__(self, roots: Sequence[Path] = (), read: Callable[[Path], str] | None = None) -> None:
         self.roots = tuple(roots)
         self._read = read or (lambda path: path.read_text(encoding="utf-8"))
+        self.looked_for: set[Path] = set()  # the files, there or not, that the answer depends on
         self._modules: dict[Path, SourceModule | None] = {}
         self._found: dict[tuple[str, Path], Path | None] = {}
 
@@ -61,20 +62,18 @@ class Imports:
     def _locate(self, name: str, importer: Path) -> Path | None:
         key = (name, importer.parent)
         if key not in self._found:
-            self._found[key] = next(
-                (
-                    path
-                    for root in (project_root(importer), importer.parent, *self.roots)
-                    for path in _candidates(root, name)
-                ),
-                None,
-            )
+            self._found[key] = None
+            for root in dict.fromkeys((project_root(importer), importer.parent, *self.roots)):
+                for path in _candidates(root, name):
+                    self.looked_for.add(path)
+                    if self._found[key] is None and path.is_file():
+                        self._found[key] = path
         return self._found[key]
 
 
 def _candidates(root: Path, name: str) -> list[Path]:
     base = root.joinpath(*name.split("."))
-    return [path for path in (base.with_name(base.name + ".py"), base / "__init__.py") if path.is_file()]
+    return [base.with_name(base.name + ".py"), base / "__init__.py"]
 
 
 def project_root(path: Path) -> Path:

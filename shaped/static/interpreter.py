@@ -317,6 +317,7 @@ class Interpreter:
             else:
                 self.report.statistics.unknown += 1
             self.report.shapes.append(ShownShape(span_of(node), ast.unparse(node), value.shape.annotation()))
+        self.report.depends_on.update(map(str, self.imports.looked_for - {self.path}))
         self.report.shapes.sort()
         self.report.diagnostics.sort(key=lambda diagnostic: (diagnostic.span, diagnostic.code))
         self.report.assumptions.sort()
