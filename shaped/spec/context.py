@@ -21,7 +21,7 @@ class Context:
 
     Args:
         facts: what is known about sizes here.
-        certain: False where paths were joined or a condition was not understood: there a SOMETIMES becomes an assumption.
+        certain: False where paths were joined or a condition was not understood: a SOMETIMES becomes an assumption.
         defaults: the values that callers' ints have when they are not given: code that holds for them is no error.
         found: faults that do not stop the program: code that runs and means something else (`shape-squeeze`).
         assumptions: what was assumed, in the user's names; the caller attaches lines.
@@ -96,8 +96,8 @@ class Context:
         return False
 
     def _fails_elsewhere(self, a: Dim, b: Dim) -> Verdict:
-        named = {symbol: 2 + i for i, symbol in enumerate(sorted((a.symbols() | b.symbols()), key=lambda s: s.sort_key))}
-        return Verdict(Status.SOMETIMES, {str(symbol): size for symbol, size in named.items()})
+        symbols = sorted(a.symbols() | b.symbols(), key=lambda symbol: symbol.sort_key)
+        return Verdict(Status.SOMETIMES, {str(symbol): 2 + i for i, symbol in enumerate(symbols)})
 
     def _assume_divisible(self, a: Dim, b: Dim) -> None:
         meant = divisions(self.facts.normalize(a - b))
@@ -152,8 +152,8 @@ class Context:
             axes = "1 axis" if rank == 1 else f"{rank} axes"
             raise ShapeError(
                 operation,
-                f"dim {index} is out of range, {tensor} has {axes}",
+                f"dim {index} is out of range for {axes}",
+                str(tensor),
                 hint=f"use a dim from {-count} to {count - 1}",
-                dims=tensor.shape.dims,
             )
         return index % count

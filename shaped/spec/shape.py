@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Union
 
 from shaped.spec.dims import Dim, DimLike, Kind, Symbol, product
 
@@ -24,7 +23,7 @@ class Pack:
         return "..." if self.kind is Kind.UNKNOWN or not self.name else f"*{self.name}"
 
 
-Axis = Union[Dim, Pack]
+Axis = Dim | Pack
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Many:
-    """A tuple or list of `length` values of one kind: what a list comprehension or `split` gives when it is not counted."""
+    """A tuple or list of `length` values of one kind, as `split` gives where its parts are not counted."""
 
     element: Value
     length: Dim
