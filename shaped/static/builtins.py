@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from shaped.spec.dims import Dim, ceildiv, maximum, minimum, product
 from shaped.spec.op import find_op
 from shaped.spec.values import UNKNOWN, Ratio, TensorType
-from shaped.static import conditions, iteration, operators
+from shaped.static import assignment, conditions, iteration, operators
+from shaped.static.join import join_many
 from shaped.static.operators import NOT_FOLLOWED
 from shaped.static.values import (
     DictValue,
@@ -335,24 +336,28 @@ def _reversed(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> 
     return tuple(reversed(content)) if isinstance(content, tuple) else content
 
 
-def _unordered(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
-    content = _as_tuple(interpreter, arguments, node)
-    if isinstance(content, tuple):
-        return _sorted_constants(content, arguments) or _one_kind(interpreter, content)
-    return content
+def _set(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
+    return distinct(interpreter, iteration.content(interpreter, arguments.args[0]) if arguments.args else ())
 
 
-def _sorted_constants(content: tuple[StaticValue, ...], arguments: Arguments) -> StaticValue | None:
-    constants = [item.constant for item in content if isinstance(item, Dim)]
-    known = [constant for constant in constants if constant is not None]
-    if len(known) == len(content) and not arguments.kwargs:
-        return ListValue(tuple(Dim.of(constant) for constant in sorted(known)))
-    return None
+def distinct(interpreter: Interpreter, content: tuple[StaticValue, ...] | ManyValue) -> ListValue:
+    """The items of a set: counted only where it is known which are equal."""
+    keys = [assignment.constant_key(item) for item in content] if isinstance(content, tuple) else [None]
+    if isinstance(content, tuple) and None not in keys:
+        return ListValue(tuple(dict(zip(keys, content)).values()))
+    return ListValue(ManyValue(join_many(interpreter.context, content, ()).element, interpreter.context.fresh()))
 
 
-def _one_kind(interpreter: Interpreter, content: tuple[StaticValue, ...]) -> StaticValue:
-    from shaped.static.join import join_many
-
+def _sorted(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
+    content = iteration.content(interpreter, arguments.args[0]) if arguments.args else ()
+    if isinstance(content, ManyValue):
+        return ListValue(content)
+    numbers = [item.constant for item in content if isinstance(item, Dim) and item.constant is not None]
+    texts = [item for item in content if isinstance(item, str)]
+    if not arguments.kwargs and len(numbers) == len(content):
+        return ListValue(tuple(Dim.of(number) for number in sorted(numbers)))
+    if not arguments.kwargs and len(texts) == len(content):
+        return ListValue(tuple(sorted(texts)))
     return ListValue(ManyValue(join_many(interpreter.context, content, ()).element, Dim.of(len(content))))
 
 
@@ -542,8 +547,9 @@ FUNCTIONS: dict[str, Builtin] = {
     "builtins.list": _as_list,
     "builtins.iter": _as_tuple,
     "builtins.reversed": _reversed,
-    "builtins.sorted": _unordered,
-    "builtins.set": _unordered,
+    "builtins.sorted": _sorted,
+    "builtins.set": _set,
+    "builtins.frozenset": _set,
     "builtins.dict": _dict,
     "builtins.isinstance": _isinstance,
     "builtins.hasattr": _hasattr,

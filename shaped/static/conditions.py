@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from shaped.spec.dims import Dim
 from shaped.spec.facts import Status
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static import assignment
+from shaped.static.journal import Changes
 from shaped.static.values import (
     Claim,
     ClassValue,
@@ -31,6 +33,7 @@ from shaped.static.values import (
 if TYPE_CHECKING:
     from shaped.static.interpreter import Interpreter
 
+T = TypeVar("T")
 _FLIPPED = {ast.Eq: ast.Eq, ast.NotEq: ast.NotEq, ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE}
 _NEGATED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq,
@@ -55,21 +58,40 @@ def truth(interpreter: Interpreter, test: ast.expr) -> bool | None:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             inner = truth(interpreter, operand)
             return None if inner is None else not inner
-        case ast.BoolOp(op=op, values=values):
+        case ast.BoolOp(op=op, values=[first, *rest]):
             stop = isinstance(op, ast.Or)
-            answers: list[bool | None] = []
-            for operand in values:
-                answer = truth(interpreter, operand)
-                if answer is stop:
-                    return stop
-                answers.append(answer)
-            return None if None in answers else not stop
+            answer = truth(interpreter, first)
+            if answer is stop or not rest:
+                return answer
+            others = ast.copy_location(ast.BoolOp(op, rest), test)
+            if answer is not None:
+                return truth(interpreter, others)
+            return stop if where_open(interpreter, first, rest[0], stop, lambda: truth(interpreter, others)) is stop else None
         case ast.Compare():
-            return _compare_truth(interpreter, test)
+            values = [interpreter.evaluate(node) for node in (test.left, *test.comparators)]
+            return comparison_truth(interpreter, test.ops, values)
         case ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING"):
             return True
     value = interpreter.evaluate(test)
     return claim_truth(interpreter, value) if isinstance(value, Claim) else truth_of(value)
+
+
+def where_open(interpreter: Interpreter, first: ast.expr, second: ast.expr, stop: bool, run: Callable[[], T]) -> T:
+    """Run what `and` and `or` only read where their first part leaves it open; it may or may not have been run then."""
+    context = interpreter.context
+    facts, certain, guarded = context.facts, context.certain, interpreter.guarded
+
+    def path() -> tuple[T, Changes]:
+        if not refine(interpreter, first, not stop):
+            context.certain, interpreter.guarded = False, True
+        return interpreter.journal.on_path(run)
+
+    (result, changes), _ = interpreter.journal.on_path(path)
+    interpreter.restore(facts, certain)
+    interpreter.guarded = guarded
+    interpreter.operands[id(second)] = changes
+    interpreter.join_paths([changes, Changes()])
+    return result
 
 
 def truth_of(value: StaticValue) -> bool | None:
@@ -96,12 +118,12 @@ def truth_of(value: StaticValue) -> bool | None:
     return None
 
 
-def claim(interpreter: Interpreter, test: ast.Compare) -> Claim | None:
+def claim(ops: list[ast.cmpop], values: list[StaticValue]) -> Claim | None:
     """A comparison of ints as a value, None for other comparisons."""
-    if len(test.ops) != 1 or type(test.ops[0]) not in _FLIPPED:
+    if len(ops) != 1 or type(ops[0]) not in _FLIPPED:
         return None
-    left, right = as_dim(interpreter.evaluate(test.left)), as_dim(interpreter.evaluate(test.comparators[0]))
-    return None if left is None or right is None else Claim(((type(test.ops[0]), left, right),))
+    left, right = as_dim(values[0]), as_dim(values[1])
+    return None if left is None or right is None else Claim(((type(ops[0]), left, right),))
 
 
 def claim_truth(interpreter: Interpreter, value: Claim) -> bool | None:
@@ -110,9 +132,9 @@ def claim_truth(interpreter: Interpreter, value: Claim) -> bool | None:
     return False if False in answers else None if None in answers else True
 
 
-def _compare_truth(interpreter: Interpreter, test: ast.Compare) -> bool | None:
-    values = [interpreter.evaluate(node) for node in (test.left, *test.comparators)]
-    answers = [_pair_truth(interpreter, op, a, b) for op, a, b in zip(test.ops, values, values[1:])]
+def comparison_truth(interpreter: Interpreter, ops: list[ast.cmpop], values: list[StaticValue]) -> bool | None:
+    """Whether `a op b op c` holds for these values."""
+    answers = [_pair_truth(interpreter, op, a, b) for op, a, b in zip(ops, values, values[1:])]
     if False in answers:
         return False
     return None if None in answers else True
@@ -229,9 +251,15 @@ def refine(interpreter: Interpreter, test: ast.expr, positive: bool) -> bool:
             return refine(interpreter, operand, not positive)
         case ast.BoolOp(op=op, values=values):
             if isinstance(op, ast.And) is positive:
-                understood = [refine(interpreter, value, positive) for value in values]
+                understood = []
+                for value in values:
+                    interpreter.journal.apply(interpreter.operands.get(id(value), Changes()))
+                    understood.append(refine(interpreter, value, positive))
                 return all(understood)
-            undecided = [value for value in values if truth(interpreter, value) is None]
+            with interpreter.quietly():
+                undecided, _ = interpreter.journal.on_path(
+                    lambda: [value for value in values if truth(interpreter, value) is None]
+                )
             if len(undecided) == 1:
                 return refine(interpreter, undecided[0], positive)
             return all(_is_unrelated(interpreter, value) for value in values)
@@ -244,9 +272,14 @@ def refine(interpreter: Interpreter, test: ast.expr, positive: bool) -> bool:
     return _is_unrelated(interpreter, test)
 
 
-def _refine_truth(interpreter: Interpreter, node: ast.Name | ast.Attribute, positive: bool) -> bool:
+def _again(interpreter: Interpreter, node: ast.expr) -> StaticValue:
+    """The value of an expression that was evaluated before: what it changed is not changed again."""
     with interpreter.quietly():
-        value = interpreter.evaluate(node)
+        return interpreter.journal.on_path(lambda: interpreter.evaluate(node))[0]
+
+
+def _refine_truth(interpreter: Interpreter, node: ast.Name | ast.Attribute, positive: bool) -> bool:
+    value = _again(interpreter, node)
     if isinstance(value, Maybe):
         if positive:
             assignment.assign(interpreter, node, value.value)
@@ -270,8 +303,7 @@ def _refine_comparison(
         if negated is None:
             return _is_unrelated(interpreter, left)
         op = negated()
-    with interpreter.quietly():
-        a, b = interpreter.evaluate(left), interpreter.evaluate(right)
+    a, b = _again(interpreter, left), _again(interpreter, right)
     match op:
         case ast.Is() | ast.IsNot():
             if b is None:
@@ -355,7 +387,7 @@ def _learn_equal(interpreter: Interpreter, left: ast.expr, right: ast.expr, a: S
 def _remainder(interpreter: Interpreter, node: ast.expr) -> tuple[Dim, Dim] | None:
     """`a % b` as (a, b)."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
-        a, b = as_dim(interpreter.evaluate(node.left)), as_dim(interpreter.evaluate(node.right))
+        a, b = as_dim(_again(interpreter, node.left)), as_dim(_again(interpreter, node.right))
         if a is not None and b is not None:
             return a, b
     return None
@@ -376,8 +408,7 @@ def _rank_owner(interpreter: Interpreter, node: ast.expr) -> ast.expr | None:
 
 
 def _refine_rank(interpreter: Interpreter, owner: ast.expr, rank: int) -> None:
-    with interpreter.quietly():
-        value = interpreter.evaluate_present(owner)
+    value = present(_again(interpreter, owner))
     shape = value.shape if isinstance(value, TensorType) else Shape.of(interpreter.context.fresh_pack())
     if shape.pack is not None and (value is UNKNOWN or isinstance(value, TensorType)):
         assignment.refine_rank(interpreter, owner, shape, rank)

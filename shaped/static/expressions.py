@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shaped.spec.dims import Dim
 from shaped.spec.values import UNKNOWN
 from shaped.static import assignment, attributes, calls, conditions, functions, indexing, iteration, operators
-from shaped.static.builtins import builtin
+from shaped.static.builtins import builtin, distinct
 from shaped.static.copies import copied, names_in
 from shaped.static.join import join
 from shaped.static.values import (
@@ -79,17 +79,7 @@ def _unary(interpreter: Interpreter, node: ast.UnaryOp) -> StaticValue:
 
 def _boolean(interpreter: Interpreter, node: ast.BoolOp) -> StaticValue:
     stops_when = isinstance(node.op, ast.Or)
-    results: list[StaticValue] = []
-    for operand in node.values:
-        value = interpreter.evaluate(operand)
-        truth = conditions.truth_of(value)
-        last = operand is node.values[-1]
-        if truth is stops_when or last:
-            results.append(value)
-            break
-        if truth is None:
-            # `x or default` is x where x is there.
-            results.append(value.value if stops_when and isinstance(value, Maybe) else value)
+    results = _operands(interpreter, node.values, stops_when)
     if not stops_when and all(isinstance(value, Claim) for value in results):
         return Claim(tuple(part for value in results if isinstance(value, Claim) for part in value.parts))
     joined = results[0]
@@ -98,16 +88,27 @@ def _boolean(interpreter: Interpreter, node: ast.BoolOp) -> StaticValue:
     return joined
 
 
+def _operands(interpreter: Interpreter, nodes: list[ast.expr], stop: bool) -> list[StaticValue]:
+    """The operands of `and` and `or` that may be the result, each read where those before it leave it open."""
+    value = interpreter.evaluate(nodes[0])
+    truth = conditions.truth_of(value)
+    if truth is stop or len(nodes) == 1:
+        return [value]
+    if truth is not None:
+        return _operands(interpreter, nodes[1:], stop)
+    rest = conditions.where_open(interpreter, nodes[0], nodes[1], stop, lambda: _operands(interpreter, nodes[1:], stop))
+    # `x or default` is x where x is there.
+    return [value.value if stop and isinstance(value, Maybe) else value, *rest]
+
+
 def _compare(interpreter: Interpreter, node: ast.Compare) -> StaticValue:
+    values = interpreter.evaluate_all([node.left, *node.comparators])
     if len(node.ops) == 1:
-        value = operators.compare(
-            interpreter, node.ops[0], interpreter.evaluate(node.left), interpreter.evaluate(node.comparators[0])
-        )
+        value = operators.compare(interpreter, node.ops[0], values[0], values[1])
         if value is not UNKNOWN:
             return value
-    with interpreter.quietly():
-        truth = conditions.truth(interpreter, node)
-        claim = conditions.claim(interpreter, node) if truth is None else None
+    truth = conditions.comparison_truth(interpreter, node.ops, values)
+    claim = conditions.claim(node.ops, values) if truth is None else None
     return truth if truth is not None else UNKNOWN if claim is None else claim
 
 
@@ -157,7 +158,7 @@ def _content(interpreter: Interpreter, nodes: list[ast.expr]) -> tuple[StaticVal
 
 
 def _set(interpreter: Interpreter, node: ast.Set) -> StaticValue:
-    return tuple(interpreter.evaluate_all(node.elts))
+    return distinct(interpreter, tuple(interpreter.evaluate_all(node.elts)))
 
 
 def _dict(interpreter: Interpreter, node: ast.Dict) -> StaticValue:
@@ -206,7 +207,7 @@ def _formatted(interpreter: Interpreter, node: ast.JoinedStr) -> StaticValue:
 
 def _comprehension(interpreter: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> StaticValue:
     content = _comprehend(interpreter, node.generators, lambda: interpreter.evaluate(node.elt), names_in(node.elt))
-    return ListValue(content)
+    return distinct(interpreter, content) if isinstance(node, ast.SetComp) else ListValue(content)
 
 
 def _dict_comprehension(interpreter: Interpreter, node: ast.DictComp) -> StaticValue:

@@ -91,6 +91,7 @@ class Interpreter:
         self.sizes_of: dict[int, dict[str, Dim]] = {}  # what a generic object's constructor was given, by its identity
         self.faulty: set[int] = set()  # functions that are wrong for all callers
         self.in_trial = 0
+        self.operands: dict[int, Changes] = {}  # what later operands of `and` and `or` change where they are read
         self.guarded = False  # under a condition that was not understood
         self._found: dict[tuple[int, str], Diagnostic] = {}
 

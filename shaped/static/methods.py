@@ -124,7 +124,7 @@ def call_method(interpreter: Interpreter, method: ValueMethod, arguments: Argume
                 dims = [as_dim(item) for item in receiver]
                 known = [dim for dim in dims if dim is not None]
                 return product(known) if len(known) == len(dims) else UNKNOWN
-            return UNKNOWN
+            return interpreter.context.fresh() if name in ("index", "count") else UNKNOWN
         case ShapeValue():
             return interpreter.context.fresh() if name == "numel" else UNKNOWN
         case str():
@@ -239,6 +239,8 @@ def _set_content(
 def _list(interpreter: Interpreter, value: ListValue, name: str, arguments: Arguments) -> StaticValue:
     content, args = value.content, arguments.args
     match name:
+        case "index" | "count":
+            return interpreter.context.fresh()
         case "append" if len(args) == 1:
             _set_content(interpreter, value, operators.extended(interpreter, content, (args[0],)))
             return None
