@@ -1,7 +1,9 @@
-"""Write `docs/operations.md`, the reference of the operations and modules that have a rule, from the table itself."""
+"""Write the pages that are made from the code: `docs/operations.md`, the reference of what has a rule, from the table
+itself, and `examples/README.md` from the first line of each example."""
 
 from __future__ import annotations
 
+import ast
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
     from shaped.spec.op import Op
 
-PAGE = Path(__file__).with_name("operations.md")
+REPOSITORY = Path(__file__).parent.parent
 _TABLE = "shaped.spec.ops."  # operations declared elsewhere are those of a test
 
 _HEAD = """\
@@ -28,14 +30,47 @@ stands before methods and operators. Arguments are torch's own, with torch's nam
 unknown result, and is counted by `shaped check --stats`.
 """
 
+_EXAMPLES_HEAD = """\
+# Examples
+
+Written by `python -m docs.generate`; do not edit.
+
+Each is one file that trains or runs for real (`python examples/gpt.py`), in ordinary PyTorch with jaxtyping
+annotations; `mypy --config-file examples/mypy.ini examples` and `shaped check examples` find a fault in the broken ones
+only. `shaped show examples/gpt.py` prints one with its shapes.
+"""
+
 
 def main() -> None:
-    """Write the page."""
-    PAGE.write_text(text(), encoding="utf-8")
+    """Write the pages."""
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
 
 
-def text() -> str:
-    """The page."""
+def pages() -> dict[Path, str]:
+    """The pages that are made from the code, with their text."""
+    return {REPOSITORY / "docs" / "operations.md": operations(), REPOSITORY / "examples" / "README.md": examples()}
+
+
+def examples() -> str:
+    """The list of the examples."""
+
+    def table(folder: Path, head: str) -> str:
+        rows = [f"| [{path.name}]({path.relative_to(folder)}) | {_about(path)} |" for path in sorted(folder.glob(head))]
+        return "\n".join(["| file | what it is |", "|---|---|", *rows]) + "\n"
+
+    folder = REPOSITORY / "examples"
+    broken = "## broken\n\nOne fault each, on the line that is marked.\n\n"
+    return "\n".join([_EXAMPLES_HEAD, table(folder, "*.py"), broken + table(folder, "broken/*.py")])
+
+
+def _about(path: Path) -> str:
+    """The first line of a file's docstring."""
+    return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
+
+
+def operations() -> str:
+    """The reference of operations and modules."""
     declared = {family_of(op.rule) for op in OPS.values()} | {family_of(cls) for cls in MODULES.values()}
     ordered = [family for family in sys.modules if family in declared and family.startswith(_TABLE)]
     operations = sum(family_of(op.rule).startswith(_TABLE) for op in OPS.values())
