@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from shaped.static import calls, functions, objects, suppress
@@ -102,19 +103,23 @@ def _check_function(interpreter: Interpreter, function: FunctionValue, cls: Clas
     interpreter.steps = 0
     interpreter.counting = True
     try:
-        if cls is None or function.is_decorated("staticmethod"):
-            calls.run_alone(interpreter, function)
-            return
-        scope = f"{cls.module.name}.{cls.name}"
-        receiver: ClassValue | Instance | object
-        if isinstance(function.node, ast.FunctionDef) and function.node.name == "__init__":
-            objects.generic(interpreter, cls, scope, quiet=False)
-            return
-        receiver = cls if function.is_decorated("classmethod") else objects.generic(interpreter, cls, scope)
-        if isinstance(receiver, (ClassValue, Instance)):
-            calls.run_alone(interpreter, function, receiver, f"{scope}.{function.name}")
+        # What one function changes in an object that stands for all is undone before the next is checked.
+        interpreter.journal.on_path(partial(_run_function, interpreter, function, cls))
     finally:
         interpreter.counting = False
+
+
+def _run_function(interpreter: Interpreter, function: FunctionValue, cls: ClassValue | None) -> None:
+    if cls is None or function.is_decorated("staticmethod"):
+        calls.run_alone(interpreter, function)
+        return
+    scope = f"{cls.module.name}.{cls.name}"
+    if isinstance(function.node, ast.FunctionDef) and function.node.name == "__init__":
+        objects.generic(interpreter, cls, scope, quiet=False)
+        return
+    receiver = cls if function.is_decorated("classmethod") else objects.generic(interpreter, cls, scope)
+    if isinstance(receiver, (ClassValue, Instance)):
+        calls.run_alone(interpreter, function, receiver, f"{scope}.{function.name}")
 
 
 def _guarded(interpreter: Interpreter, node: ast.AST, name: str, run: Callable[[], None]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.values import UNKNOWN
 from shaped.static import annotate, attributes
+from shaped.static.changes import globals_changed
 from shaped.static.imports import absolute_name
 from shaped.static.values import (
     ClassValue,
@@ -149,6 +150,7 @@ def define_all(interpreter: Interpreter, module: SourceModule) -> None:
                 isinstance(node, ast.If) and not _is_script(node)
             ):
                 interpreter.execute([node])
+    _forget_changed(interpreter, module)
 
 
 def execute_module(interpreter: Interpreter, module: SourceModule) -> None:
@@ -166,6 +168,15 @@ def execute_module(interpreter: Interpreter, module: SourceModule) -> None:
             with interpreter.quietly():
                 interpreter.execute([node for node in module.tree.body if not _is_script(node)])
     interpreter.context.facts, interpreter.context.certain = facts, certain
+    _forget_changed(interpreter, module)
+
+
+def _forget_changed(interpreter: Interpreter, module: SourceModule) -> None:
+    """What functions change in the module's scope is not known between calls."""
+    names = module.environment.names
+    for name in globals_changed(module.tree) & names.keys():
+        if not isinstance(names[name], (FunctionValue, ClassValue, SourceModule, External, Imported)):
+            names[name] = UNKNOWN
 
 
 def _is_script(node: ast.stmt) -> bool:

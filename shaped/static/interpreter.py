@@ -63,6 +63,7 @@ class Frame:
     returned: list[tuple[StaticValue, Facts]] = field(default_factory=list)
     yielded: list[StaticValue] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
+    declared: dict[str, Environment] = field(default_factory=dict)  # the scopes of `global` and `nonlocal` names
     target: str = ""  # what the statement under way assigns to, for the origins of sizes
     ints: Kind = Kind.QUANTITY  # how free the ints are that a caller gives
     suspicions: list[tuple[ast.AST, Fault]] = field(default_factory=list)  # what a fault further on may come from
@@ -164,7 +165,11 @@ class Interpreter:
 
     def assign_name(self, name: str, value: StaticValue) -> None:
         """Bind a name in the scope under way."""
-        self.journal.set(self.here.environment.names, name, value, local=True)
+        declared = self.here.declared.get(name)
+        if declared is not None:
+            self.journal.set(declared.names, name, value)
+        else:
+            self.journal.set(self.here.environment.names, name, value, local=True)
 
     # Paths
 

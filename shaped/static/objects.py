@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import functools
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim, Kind
 from shaped.spec.values import UNKNOWN
 from shaped.static import annotate, calls
+from shaped.static.changes import attributes_changed
 from shaped.static.forms import IntForm, TypeForm
 from shaped.static.operators import NOT_FOLLOWED
 from shaped.static.values import (
@@ -167,30 +167,9 @@ def _set_generic_fields(interpreter: Interpreter, instance: Instance) -> None:
         instance.attributes[name] = value
 
 
-def changed_elsewhere(cls: ClassValue) -> set[str]:
-    """The attributes of `self` that methods beside the constructor assign: their value is not the constructor's."""
-    return set().union(*(_changed_in(ancestor.node) for ancestor in cls.ancestors()))
-
-
-@functools.cache
-def _changed_in(node: ast.ClassDef) -> frozenset[str]:
-    names: set[str] = set()
-    for method in node.body:
-        if isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.name != "__init__":
-            names |= _assigned_attributes(method)
-    return frozenset(names)
-
-
-def _assigned_attributes(method: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    first = method.args.args[0].arg if method.args.args else ""
-    return {
-        node.attr
-        for node in ast.walk(method)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, (ast.Store, ast.Del))
-        and isinstance(node.value, ast.Name)
-        and node.value.id == first
-    }
+def changed_elsewhere(cls: ClassValue) -> frozenset[str]:
+    """The attributes of `self` that methods beside the constructor change: their value is not the constructor's."""
+    return frozenset().union(*(attributes_changed(ancestor.node) for ancestor in cls.ancestors()))
 
 
 def bind_generic(interpreter: Interpreter, function: FunctionValue, receiver: StaticValue = None) -> None:

@@ -196,6 +196,21 @@ def _define_class(interpreter: Interpreter, node: ast.ClassDef) -> bool:
     return True
 
 
+def _global(interpreter: Interpreter, node: ast.Global) -> bool:
+    for name in node.names:
+        interpreter.here.declared[name] = interpreter.here.module.environment
+    return True
+
+
+def _nonlocal(interpreter: Interpreter, node: ast.Nonlocal) -> bool:
+    outer = interpreter.here.environment.outer
+    for name in node.names:
+        scope = outer.find(name) if outer is not None else None
+        if scope is not None:
+            interpreter.here.declared[name] = scope
+    return True
+
+
 def _delete(interpreter: Interpreter, node: ast.Delete) -> bool:
     for target in node.targets:
         if isinstance(target, ast.Name):
@@ -239,6 +254,8 @@ _EXECUTE: dict[type[ast.stmt], Callable[..., bool]] = {
     ast.FunctionDef: _define_function,
     ast.AsyncFunctionDef: _define_function,
     ast.ClassDef: _define_class,
+    ast.Global: _global,
+    ast.Nonlocal: _nonlocal,
     ast.Delete: _delete,
     ast.Break: _break,
     ast.Continue: _continue,

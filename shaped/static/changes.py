@@ -1,0 +1,58 @@
+"""Who changes a value, as source says without being run: what is changed elsewhere is not what it was set to."""
+
+from __future__ import annotations
+
+import ast
+import functools
+
+# Methods that change the list, dictionary or container that they are called on.
+_CHANGING = frozenset(
+    [
+        *("append", "extend", "insert", "pop", "popitem", "remove", "clear", "sort", "reverse", "update"),
+        *("setdefault", "add", "add_module", "register_module", "discard", "appendleft", "popleft"),
+    ]
+)
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@functools.cache
+def attributes_changed(node: ast.ClassDef) -> frozenset[str]:
+    """The attributes of `self` that the methods of a class change, its constructor left out."""
+    methods = [statement for statement in node.body if isinstance(statement, FunctionNode)]
+    return frozenset().union(*(_attributes(method) for method in methods if method.name != "__init__"))
+
+
+def _attributes(method: FunctionNode) -> set[str]:
+    first = method.args.args[0].arg if method.args.args else ""
+    return {
+        changed.attr
+        for changed in map(_changed, ast.walk(method))
+        if isinstance(changed, ast.Attribute) and isinstance(changed.value, ast.Name) and changed.value.id == first
+    }
+
+
+@functools.cache
+def globals_changed(module: ast.Module) -> frozenset[str]:
+    """The names that functions of a module change in its scope: declared `global`, or an object that they change."""
+    names: set[str] = set()
+    for function in ast.walk(module):
+        if isinstance(function, FunctionNode):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Global):
+                    names.update(node.names)
+                changed = _changed(node)
+                if isinstance(changed, ast.Name) and not isinstance(node, ast.Name):
+                    names.add(changed.id)
+    return frozenset(names)
+
+
+def _changed(node: ast.AST) -> ast.expr | None:
+    """The name or attribute that a node assigns to, deletes, or changes the object of."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in _CHANGING:
+            return owner
+        case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()):
+            return owner
+        case ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Name(ctx=ast.Store() | ast.Del()):
+            return node
+    return None
