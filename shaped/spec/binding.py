@@ -78,10 +78,9 @@ def instantiate(
 
 
 def _axis_origin(annotation: ArrayAnnotation, index: int, origin: Origin) -> Origin:
-    axis, pack = annotation.axes[index], annotation.pack_index
+    pack = annotation.pack_index
     number = index if pack is None or index < pack else index - len(annotation.axes)
-    text = f"{axis} of {origin.text}" if isinstance(axis, Named) else f"axis {number} of {origin.text}"
-    return replace(origin, text=text)
+    return replace(origin, text=f"axis {number} of {origin.text}")
 
 
 def stands_for_text(axis: AnnotatedAxis, evaluate: Evaluate | None, is_formatted: bool) -> bool:

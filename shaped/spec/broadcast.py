@@ -121,7 +121,7 @@ def _broadcast_dims(
                 def fault(a: Dim = size, b: Dim = other, axis: int = -offset) -> Fault:
                     where = f" of axis {axis}" if last is not None else ""
                     return ShapeError(
-                        operation, f"sizes {a} and {b}{where} differ", shown(), hint=_hint(rows), dims=(a, b)
+                        operation, f"sizes {a} and {b}{where} differ", shown(), hint=new_axes_hint(rows), dims=(a, b)
                     )
 
                 size = broadcast_sizes(context, size, other, fault, rows)
@@ -129,7 +129,7 @@ def _broadcast_dims(
     return tuple(reversed(result))
 
 
-def _hint(rows: Sequence[tuple[Dim, ...]]) -> str:
+def new_axes_hint(rows: Sequence[tuple[Dim, ...]]) -> str:
     """New axes that make the shorter of two operands fit: `.unsqueeze(1)`, or an index for several.
 
     The last axes are tried first, since they are what most operands share.

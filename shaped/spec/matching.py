@@ -361,7 +361,7 @@ class _Match:
         shape = self.tensor.shape
         least = "" if shape.rank is not None else "at least "
         axes = "1 axis" if shape.least_rank == 1 else f"{shape.least_rank} axes"
-        return self._fault(f"it has {least}{axes}, not {wanted}", _sizes_of(shape))
+        return self._fault(f"it has {least}{axes}, not {wanted}", ())
 
     def _fault(self, reason: str, dims: tuple[Dim, ...]) -> ShapeError:
         return ShapeError(self.subject, reason, f'{self.tensor} does not match "{self.annotation.text}"', dims=dims)

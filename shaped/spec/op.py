@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from shaped.errors import DtypeError, Fault
 from shaped.spec.broadcast import uncertain_if_joined
 from shaped.spec.values import UNKNOWN, TensorType, Value
 
@@ -62,7 +63,11 @@ class Op:
         if bound is None:
             return UNKNOWN
         with uncertain_if_joined(context, *_tensors((*args, *kwargs.values()))):
-            return self.rule(context, *bound.args, **bound.kwargs)
+            try:
+                return self.rule(context, *bound.args, **bound.kwargs)
+            except Fault as fault:
+                _show_operands(fault, (*args, *kwargs.values()))
+                raise
 
 
 @cache
@@ -79,6 +84,13 @@ def _tensors(values: Sequence[Value]) -> Iterator[TensorType]:
             yield value
         elif isinstance(value, tuple):
             yield from _tensors(value)
+
+
+def _show_operands(fault: Fault, values: Sequence[Value]) -> None:
+    """Give a fault whose rule shows no operands the tensors of the call: their shapes, with dtypes where these matter."""
+    if not fault.operands:
+        has_dtypes = isinstance(fault, DtypeError)
+        fault.operands = ", ".join(f"{each.dtype}{each}" if has_dtypes else str(each) for each in _tensors(values))
 
 
 # torch takes numpy's names for its own.
@@ -143,7 +155,11 @@ class Module:
         if bound is None:
             return UNKNOWN
         with uncertain_if_joined(context, *_tensors((*args, *kwargs.values()))):
-            return self.forward(context, *bound.args, **bound.kwargs)
+            try:
+                return self.forward(context, *bound.args, **bound.kwargs)
+            except Fault as fault:
+                _show_operands(fault, (*args, *kwargs.values()))
+                raise
 
     def call(self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """`forward` for a call with these arguments; UNKNOWN if they do not fit its parameters.

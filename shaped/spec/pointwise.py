@@ -100,7 +100,7 @@ def require_fits(context: Context, operation: str, target: TensorType, result: T
     """
 
     def fault() -> Fault:
-        return ShapeError(operation, f"the result {result} does not fit into {target}, which it is written to")
+        return ShapeError(operation, f"the result {result} does not fit into {target}")
 
     if target.shape.rank is not None:
         if result.shape.least_rank > target.shape.rank:

@@ -221,7 +221,7 @@ def requested(dtype: Value, default: DType) -> DType:
             return ANY_DTYPE
 
 
-def excluding(operation: str, dtype: DType, refused: Iterable[str], reason: str) -> DType:
+def excluding(operation: str, dtype: DType, refused: Iterable[str], reason: str, hint: str = "") -> DType:
     """The dtypes that are left when torch refuses some.
 
     Raises:
@@ -229,7 +229,7 @@ def excluding(operation: str, dtype: DType, refused: Iterable[str], reason: str)
     """
     names = dtype.names - frozenset(refused)
     if not names:
-        raise DtypeError(operation, f"{dtype} {reason}")
+        raise DtypeError(operation, f"{dtype} {reason}", hint=hint)
     return DType(names)
 
 
@@ -239,7 +239,7 @@ def as_mean(operation: str, dtype: DType) -> DType:
     Raises:
         DtypeError: it is the mean of integers or bool for certain.
     """
-    return excluding(operation, dtype, INTEGERS | BOOL, "has no mean, convert to a float dtype first")
+    return excluding(operation, dtype, INTEGERS | BOOL, "has no mean", ".float()?")
 
 
 def common_device(operands: Sequence[Value]) -> str | None:

@@ -92,12 +92,12 @@ def test_sizes_know_their_argument_and_line() -> None:
         return [str(axis.origin) for axis in shape.axes if isinstance(axis, Dim)]
 
     assert origins("b 3 b-1 ... 5", origin) == [
-        "b of x of forward, model.py, line 3",
+        "axis 0 of x of forward, model.py, line 3",
         "axis 1 of x of forward, model.py, line 3",
         "axis 2 of x of forward, model.py, line 3",
         "axis -1 of x of forward, model.py, line 3",
     ]
-    assert origins("b", Origin("y of forward", 4)) == ["b of x of forward, model.py, line 3"]
+    assert origins("b", Origin("y of forward", 4)) == ["axis 0 of x of forward, model.py, line 3"]
     assert str(bindings.dims["b"].origin) == "b of x of forward, model.py, line 3"
 
 

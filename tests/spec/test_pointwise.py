@@ -27,7 +27,7 @@ def test_an_in_place_sum_has_the_shape_and_dtype_of_the_target() -> None:
 
 
 def test_an_in_place_sum_does_not_enlarge_the_target() -> None:
-    with pytest.raises(ShapeError, match=r"add_: the result \(b, d\) does not fit into \(d,\)"):
+    with pytest.raises(ShapeError, match=r"add_: .*the result \(b, d\) does not fit into \(d,\)"):
         call("Tensor.__iadd__", TensorType.of(d), TensorType.of(b, d))
     with pytest.raises(ShapeError, match="does not fit"):
         call("Tensor.add_", TensorType.of(1, d), TensorType.of(b, d))

@@ -9,7 +9,7 @@ from shaped.errors import DtypeError
 from shaped.spec.dtypes import BOOL, BOOLEAN, COMPLEX, FLOATS, DType
 from shaped.spec.op import op
 from shaped.spec.pointwise import keep, pointwise, pointwise_op
-from shaped.spec.promotion import as_float, excluding
+from shaped.spec.promotion import as_float, excluding, is_number
 from shaped.spec.values import TensorType, Value
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ def _operators(name: str) -> tuple[str, ...]:
 def _refuse_bool_difference(name: str, *operands: Value) -> None:
     for operand in operands:
         if isinstance(operand, bool) or (isinstance(operand, TensorType) and operand.dtype == BOOLEAN):
-            raise DtypeError(name, "a bool has no difference", hint="use ~x or torch.logical_xor")
+            inverts = any(is_number(each) for each in operands)
+            hint = "`~x` to invert a mask?" if inverts else "`^` or `.logical_xor`?"
+            raise DtypeError(name, "bool tensors cannot be subtracted", hint=hint)
 
 
 _INTEGERS_ONLY = FLOATS | COMPLEX

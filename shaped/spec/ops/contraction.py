@@ -117,7 +117,7 @@ def require_rank(operation: str, input: TensorType, rank: int, what: str, operan
         ShapeError: it has another number. `what` says in words what is expected.
     """
     if input.shape.rank not in (None, rank) or input.shape.least_rank > rank:
-        raise ShapeError(operation, f"expects {what}, got {input}", operands, dims=input.shape.head)
+        raise ShapeError(operation, f"expects {what}, got {input}", operands)
 
 
 def _checked(context: Context, operation: str, operands: str, *wanted: tuple[TensorType, int, str]) -> list[TensorType]:

@@ -130,7 +130,7 @@ def _left_axes(
     if is_too_long or (shape.rank is not None and shape.rank < count):
         least = "" if left.split is None else "at least "
         axes = "1 axis" if count == 1 else f"{count} axes"
-        raise ShapeError(operation, f"the pattern has {least}{axes}, the tensor is {shape}", text, dims=shape.head)
+        raise ShapeError(operation, f"the pattern has {least}{axes}, the tensor is {shape}", text)
     if left.split is None:
         return with_rank(context, tensor, count).shape.dims, ()
     head, rest, tail = ends(context, shape, left.split, count - left.split)

@@ -155,9 +155,9 @@ def _labelled(
     count = sum(label is not ... for label in labels)
     if shape.rank is not None and (shape.rank < count if ... in labels else shape.rank != count):
         named = "1 label" if count == 1 else f"{count} labels"
-        raise ShapeError(operation, f"{named} for {shape}", text, dims=shape.dims)
+        raise ShapeError(operation, f"{named} for the {_axes(shape)} of {shape}", text)
     if shape.least_rank > count and ... not in labels:
-        raise ShapeError(operation, f"{count} labels for {shape}", text)
+        raise ShapeError(operation, f"{count} labels for more axes of {shape}", text)
     rest: tuple[Axis, ...] | None = None
     if ... in labels:
         split = list(labels).index(...)
@@ -171,12 +171,16 @@ def _labelled(
             a, b = sizes[label], size
 
             def fault(a: Dim = a, b: Dim = b, label: str = label) -> ShapeError:
-                return ShapeError(operation, f"sizes {a} and {b} of the repeated {label} differ", text, dims=(a, b))
+                return ShapeError(operation, f"label {label} is repeated: sizes {a} and {b} differ", text, dims=(a, b))
 
             sizes[label] = context.require_equal(a, b, fault)
         else:
             sizes[label] = size
     return sizes, rest
+
+
+def _axes(shape: Shape) -> str:
+    return "1 axis" if shape.rank == 1 else f"{shape.rank} axes"
 
 
 def _common(
@@ -192,7 +196,7 @@ def _common(
         return a if not a.has_unknown else context.fresh()
 
     def fault() -> ShapeError:
-        return ShapeError(operation, f"sizes {a} and {b} of {label} differ", text, dims=(a, b))
+        return ShapeError(operation, f"label {label}: sizes {a} and {b} differ", text, dims=(a, b))
 
     return require_equal(context, tuple(operands), a, b, fault)
 

@@ -56,7 +56,7 @@ def expanded(context: Context, operation: str, input: TensorType, sizes: Sequenc
     wanted = [size(context, value) for value in sizes]
     operands = f"{input} to {Shape(tuple(wanted))}"
     if len(wanted) < input.shape.least_rank:
-        raise ShapeError(operation, "fewer sizes than axes", operands, dims=input.shape.head)
+        raise ShapeError(operation, f"{len(wanted)} sizes for {input.shape.least_rank} axes", operands)
     result: list[Dim] = []
     for i in range(-len(wanted), 0):
         asked, own = wanted[i], input.shape.at(i)
@@ -128,7 +128,7 @@ def repeated(context: Context, operation: str, input: TensorType, repeats: Seque
         return input.with_shape(Shape.of(context.fresh_pack()))
     counts = [size(context, value) for value in repeats]
     if len(counts) < input.shape.least_rank:
-        raise ShapeError(operation, "fewer repeats than axes", f"{input} by {Shape(tuple(counts))}")
+        raise ShapeError(operation, f"{len(counts)} repeats for {input.shape.least_rank} axes", f"{input} by {Shape(tuple(counts))}")
     for i, count in enumerate(reversed(counts)):
         own = input.shape.at(-1 - i)
         is_new = input.shape.rank is not None and i >= input.shape.rank

@@ -55,7 +55,7 @@ def _transformed(
         if sizes is None:
             return unknown_sizes(context, input.shape)
         if input.shape.rank is not None and len(sizes) > input.shape.rank:
-            raise ShapeError(operation, f"{len(sizes)} lengths for {input}", dims=input.shape.dims)
+            raise ShapeError(operation, f"{len(sizes)} lengths for {input.shape.rank} axes", str(input))
         chosen = _last_axes(input, len(sizes))
     elif dims is None:
         chosen = None if input.shape.rank is None else list(range(input.shape.rank))

@@ -94,7 +94,7 @@ def setitem(context: Context, input: TensorType, items: tuple[Index, ...], value
     operands = f"{target} = {value}"
     if len(shape.dims) > target.shape.rank and not shape.dims[0].has_unknown:
         reason = f"the value has {len(shape.dims)} axes, the place {target.shape.rank}"
-        raise ShapeError("setitem", reason, operands, dims=shape.dims)
+        raise ShapeError("setitem", reason, operands)
 
     def fault(a: Dim, b: Dim) -> ShapeError:
         return ShapeError("setitem", f"sizes {a} and {b} differ", operands, dims=(a, b))
@@ -155,7 +155,7 @@ def _aligned(
     if shape.rank is not None and sum(known) > shape.rank:
         axes = "1 axis" if shape.rank == 1 else f"{shape.rank} axes"
         indices = "1 index" if sum(known) == 1 else f"{sum(known)} indices"
-        raise ShapeError("index", f"{indices} for {axes}", str(input), dims=shape.dims)
+        raise ShapeError("index", f"{indices} for {axes}", str(input))
     if len(known) != len(counts):
         return None
     split = positions[0] if positions else len(items)
@@ -218,8 +218,8 @@ def _check_range(context: Context, input: TensorType, item: Dim, size: Dim, plac
     if not is_negative and not context.is_at_least(item, 0):
         return
     if context.facts.at_least(size, least).status is Status.NEVER:
-        reason = f"dim {place} of {input} has size {size}, index {item} is out of range"
-        raise ShapeError("index", reason, dims=(size, item))
+        reason = f"index {item} is out of range for size {size} of dim {place}"
+        raise ShapeError("index", reason, str(input), dims=(size, item))
 
 
 def _picked(

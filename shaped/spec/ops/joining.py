@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
+from shaped.spec.broadcast import new_axes_hint
 from shaped.spec.dims import Dim, product
 from shaped.spec.dtypes import ANY_DTYPE
 from shaped.spec.op import op
@@ -66,8 +67,8 @@ def _concatenated_shape(
     ranked = [part for part in parts if part.shape.rank is not None]
     for part in ranked:
         if part.shape.rank != ranked[0].shape.rank and not _may_be_skipped(part) and not _may_be_skipped(ranked[0]):
-            reason = f"{_axes(ranked[0])} against {_axes(part)}"
-            raise ShapeError(operation, reason, operands, dims=(*ranked[0].shape.dims, *part.shape.dims))
+            hint = new_axes_hint([each.shape.dims for each in ranked]) if len(parts) == len(ranked) else ""
+            raise ShapeError(operation, f"{_axes(ranked[0])} against {_axes(part)}", operands, hint)
     if any(part.shape.rank == 0 for part in ranked):
         raise ShapeError(operation, "a tensor without axes cannot be joined", operands, hint="torch.stack?")
     whole = max(ranked, key=lambda part: part.shape.rank or 0, default=None)
@@ -196,7 +197,8 @@ def _one_shape(context: Context, operation: str, parts: Sequence[TensorType]) ->
     assert rank is not None
     for part in parts:
         if part.shape.rank not in (None, rank) or part.shape.least_rank > rank:
-            raise ShapeError(operation, "all shapes must be the same", operands, dims=ranked[0].dims)
+            other = f"{part.shape.least_rank} {'axis' if part.shape.least_rank == 1 else 'axes'}"
+            raise ShapeError(operation, f"{rank} {'axis' if rank == 1 else 'axes'} against {other}", operands)
     columns = [[_size_at(part.shape, i, rank) for part in parts] for i in range(rank)]
     return Shape(
         tuple(_common_size(context, parts, operation, column, i, operands) for i, column in enumerate(columns))

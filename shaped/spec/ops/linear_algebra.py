@@ -48,7 +48,7 @@ def matrices(context: Context, operation: str, tensor: TensorType, *, exact: boo
         DtypeError: it is a tensor of integers.
     """
     if tensor.shape.rank in (0, 1):
-        raise ShapeError(operation, "expects a matrix or a batch of matrices", str(tensor), dims=tensor.shape.dims)
+        raise ShapeError(operation, "expects a matrix or a batch of matrices", str(tensor))
     if exact:
         excluding(operation, tensor.dtype, INTEGERS | BOOL, "is no float or complex dtype")
     _, batch, (rows, columns) = ends(context, tensor.shape, 0, 2)

@@ -88,7 +88,7 @@ def permute(context: Context, input: TensorType, *dims: Value) -> TensorType:
     if shape.rank not in (None, count) or shape.least_rank > count:
         given = "1 dim" if count == 1 else f"{count} dims"
         expected = "1 axis" if shape.rank == 1 else f"{shape.rank or 'more'} axes"
-        raise ShapeError("permute", f"{given} given for {expected}", str(input), dims=shape.head)
+        raise ShapeError("permute", f"{given} given for {expected}", str(input))
     ranked = with_rank(context, input, count)
     places = axes(context, "permute", ranked, order)
     if places is None:

@@ -114,7 +114,7 @@ def _crossed(context: Context, operation: str, input: TensorType, other: TensorT
             if size is not None:
                 _require_three(context, operation, operands, size)
     elif input.shape.rank is not None and all(dim.constant not in (None, 3) for dim in input.shape.dims):
-        raise ShapeError(operation, "the first operand has no axis of size 3", operands, dims=input.shape.dims)
+        raise ShapeError(operation, "the first operand has no axis of size 3", operands)
     return TensorType(shape, result_type(input, other), common_device((input, other)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
@@ -77,7 +78,7 @@ def regrouped(context: Context, operation: str, input: TensorType, shape: Sequen
         raise ShapeError(operation, "-1 can be any size, the other sizes hold 0 elements", as_text)
     if leaves_rest(context, elements, asked):
         reason = f"{product(input.shape.dims)} elements are not divisible by {product(given)}"
-        raise ShapeError(operation, reason, as_text, dims=(*input.shape.dims, *given))
+        raise ShapeError(operation, reason, as_text, dims=_at_fault(input.shape.dims, given))
     wanted[inferred[0]] = quotient(context, elements, asked)
     return input.with_shape(Shape(tuple(wanted)))
 
@@ -94,9 +95,23 @@ def _known_sizes(wanted: Sequence[Dim], elements: Dim, asked: Dim) -> Sequence[D
     return [rest if dim is unknown[0] and rest * others == elements else dim for dim in wanted]
 
 
+def _at_fault(left: Sequence[Dim], right: Sequence[Dim]) -> tuple[Dim, ...]:
+    """The sizes of two lists that their products differ by: not those in both, nor numbers that the others hold."""
+    own, others = list(left), list(right)
+    for dim in left:
+        if dim in others:
+            others.remove(dim)
+            own.remove(dim)
+    numbers = [math.prod(dim.constant for dim in side if dim.constant is not None) for side in (own, others)]
+    for side, number, rest in ((own, numbers[0], numbers[1]), (others, numbers[1], numbers[0])):
+        if number and rest % number == 0:
+            side[:] = [dim for dim in side if dim.constant is None]
+    return (*own, *others)
+
+
 def _wrong_number(operation: str, as_text: str, input: TensorType, wanted: Sequence[Dim]) -> ShapeError:
     held, asked = product(input.shape.dims), product(tuple(wanted))
-    error = ShapeError(operation, f"{held} elements against {asked}", as_text, dims=(*input.shape.dims, *wanted))
+    error = ShapeError(operation, f"{held} elements against {asked}", as_text, dims=_at_fault(input.shape.dims, wanted))
     for i, dim in enumerate(wanted):
         others = product(tuple(wanted[:i]) + tuple(wanted[i + 1 :]))
         if others.constant != 0 and not held.has_unknown and (held // others) * others == held:

@@ -36,7 +36,9 @@ def _may_be_empty(tensor: TensorType) -> bool:
     return tensor.shape.rank is None or any(dim.has_unknown for dim in tensor.shape.dims)
 
 
-def _require_one_rank(operation: str, input: TensorType, index: TensorType, *others: TensorType) -> None:
+def _require_one_rank(
+    operation: str, axis: int | None, input: TensorType, index: TensorType, *others: TensorType
+) -> None:
     """Demand as many axes of all tensors; one without axes counts as one with 1, any do for an empty index."""
     if _may_be_empty(index):
         return
@@ -44,8 +46,16 @@ def _require_one_rank(operation: str, input: TensorType, index: TensorType, *oth
     ranks = {max(tensor.shape.rank, 1) for tensor in tensors if tensor.shape.rank is not None}
     least = max(tensor.shape.least_rank for tensor in tensors)
     if len(ranks) > 1 or any(rank < least for rank in ranks):
-        dims = tuple(dim for tensor in tensors for dim in tensor.shape.head)
-        raise ShapeError(operation, "the numbers of axes differ", shown(*tensors), dims=dims)
+        counts = " and ".join(str(tensor.shape.least_rank) for tensor in tensors)
+        hint = _index_hint(axis, input.shape, index.shape)
+        raise ShapeError(operation, f"{counts} axes, equal numbers expected", shown(*tensors), hint)
+
+
+def _index_hint(axis: int | None, shape: Shape, index: Shape) -> str:
+    """The new axis for an index that has one number for all along `axis`."""
+    if axis is None or shape.rank is None or index.rank is None or shape.at(axis) is None:
+        return ""
+    return f"index.unsqueeze({axis % shape.rank})?" if shape.replace(axis).axes == index.axes else ""
 
 
 def _require_no_longer(
@@ -69,7 +79,7 @@ def gather(
     if index.shape.numel == ZERO:
         return input.with_shape(index.shape)
     _require_index_dtype("gather", index)
-    _require_one_rank("gather", input, index)
+    _require_one_rank("gather", axis, input, index)
     if axis is not None:
         _require_no_longer(context, "gather", index, input, axis, operands)
     return input.with_shape(index.shape)
@@ -86,7 +96,8 @@ def take_along_dim(context: Context, input: TensorType, indices: TensorType, dim
     if input.shape.rank is None or indices.shape.rank is None:
         return context.unknown_tensor(input.dtype)
     if input.shape.rank != indices.shape.rank:
-        raise ShapeError("take_along_dim", "the numbers of axes differ", shown(input, indices))
+        reason = f"{input.shape.rank} and {indices.shape.rank} axes, equal numbers expected"
+        raise ShapeError("take_along_dim", reason, shown(input, indices))
     axis = context.axis("take_along_dim", input, dim)
     if axis is None:
         return input.with_shape(Shape(tuple(context.fresh() for _ in input.shape.dims)))
@@ -185,7 +196,7 @@ def _scattered(
     operands = f"{input} at {index}" + "".join(f" from {source}" for source in sources)
     # torch.scatter takes a value without axes for a number.
     counted = [source for source in sources if source.shape.rank != 0 or operation != "scatter"]
-    _require_one_rank(operation, input, index, *counted)
+    _require_one_rank(operation, axis, input, index, *counted)
     if axis is not None:
         _require_no_longer(context, operation, index, input, axis, operands)
     for source in counted:
@@ -251,7 +262,8 @@ def _written_at(
     if input.shape.rank == 0 or source.shape.rank == 0:
         return input
     if input.shape.rank != source.shape.rank:
-        raise ShapeError(operation, "the numbers of axes differ", operands)
+        reason = f"{input.shape.rank} axes, the source has {source.shape.rank}"
+        raise ShapeError(operation, reason, operands)
     for i, (own, given) in enumerate(zip(input.shape.dims, source.shape.dims, strict=True)):
         wanted = index.shape.numel if i == axis else own
         if wanted is None:

@@ -61,7 +61,7 @@ def test_the_identity_takes_any_arguments():
 def test_the_messages_are_those_of_the_functions():
     made = make("torch.nn.Softmax", 2)
     text, _ = module_message(made, TensorType.of(B, T))
-    assert text == "softmax: dim 2 is out of range, (b, t) has 2 axes"
+    assert text == "softmax: (b, t): dim 2 is out of range for 2 axes"
     assert (
         module_message(make("torch.nn.Softmax2d"), TensorType.of(B, T))[0]
         == "softmax2d: (b, t): 2 axes, 3 or 4 expected"

@@ -86,7 +86,7 @@ def test_what_was_not_followed_takes_the_sizes_of_the_others() -> None:
 def test_sizes_of_one_label_that_differ_are_a_fault() -> None:
     with pytest.raises(ShapeError) as fault:
         apply("torch.einsum", "bij,bjk->bik", of(b, 3, 4), of(b, 5, 6))
-    assert str(fault.value) == 'einsum: "bij,bjk->bik", (b, 3, 4), (b, 5, 6): sizes 4 and 5 of j differ'
+    assert str(fault.value) == 'einsum: "bij,bjk->bik", (b, 3, 4), (b, 5, 6): label j: sizes 4 and 5 differ'
     with pytest.raises(ShapeError, match="2 labels for"):
         apply("torch.einsum", "bi->b", of(b, t, d))
     with pytest.raises(ShapeError, match="the output's k is in no operand"):

@@ -223,7 +223,7 @@ def test_what_is_not_known_of_an_index_stays_quiet() -> None:
 def test_an_int_beyond_every_size_is_a_fault() -> None:
     with pytest.raises(ShapeError) as fault:
         index(Context(), of(b, 3), (FULL, Dim.of(3)))
-    assert str(fault.value) == "index: dim 1 of (b, 3) has size 3, index 3 is out of range"
+    assert str(fault.value) == "index: (b, 3): index 3 is out of range for size 3 of dim 1"
     with pytest.raises(ShapeError, match="index t is out of range"):
         index(Context(), of(b, t), (FULL, t))
     index(Context(), of(b, 3), (Dim.of(5),))

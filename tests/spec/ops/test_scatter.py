@@ -95,7 +95,7 @@ def test_an_index_that_may_be_empty_is_not_judged() -> None:
 def test_an_index_of_other_rank_is_a_fault() -> None:
     with pytest.raises(ShapeError) as fault:
         apply("torch.gather", of(b, t), 1, of(b).with_dtype(INT64))
-    assert str(fault.value) == "gather: (b, t), (b,): the numbers of axes differ"
+    assert str(fault.value) == "gather: (b, t), (b,): 2 and 1 axes, equal numbers expected"
 
 
 def test_an_index_that_is_longer_is_a_fault() -> None:
