@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from shaped.errors import Fault
+from shaped.errors import Fault, ShapeError
 from shaped.spec.dims import Dim
 from shaped.spec.dtypes import ANY_DTYPE
 from shaped.spec.ops.indexing import setitem
@@ -87,12 +87,19 @@ def _as_load(target: ast.Name | ast.Attribute | ast.Subscript) -> ast.expr:
 def _unpacked_shape(interpreter: Interpreter, node: ast.Assign, value: StaticValue) -> StaticValue:
     """`b, t, d = x.shape` says how many axes x has."""
     target = node.targets[0]
-    if not isinstance(value, ShapeValue) or not isinstance(target, (ast.Tuple, ast.List)):
+    if not isinstance(value, (ShapeValue, tuple)) or not isinstance(target, (ast.Tuple, ast.List)):
         return value
     tensor = shape_owner(node.value)
     if tensor is None or any(isinstance(element, ast.Starred) for element in target.elts):
         return value
-    return refine_rank(interpreter, tensor, value.shape, len(target.elts))
+    if isinstance(value, ShapeValue):
+        return refine_rank(interpreter, tensor, value.shape, len(target.elts))
+    sizes = tuple(size for size in value if isinstance(size, Dim))
+    if len(sizes) == len(value) != len(target.elts):
+        count = "1 axis" if len(sizes) == 1 else f"{len(sizes)} axes"
+        names = "1 name" if len(target.elts) == 1 else f"{len(target.elts)} names"
+        interpreter.fault(node, ShapeError("unpack", f"{count} into {names}", f"shape {Shape(sizes)}"))
+    return value
 
 
 def shape_owner(node: ast.expr) -> ast.expr | None:

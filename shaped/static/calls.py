@@ -16,6 +16,7 @@ from shaped.spec.shape import Pack, Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
 from shaped.static import annotate, builtins, containers, memory, methods, objects
 from shaped.static.join import join
+from shaped.static.journal import Changes
 from shaped.static.lowering import lift
 from shaped.static.names import canonical
 from shaped.static.values import (
@@ -67,7 +68,10 @@ def call(interpreter: Interpreter, node: ast.Call) -> StaticValue:
     if isinstance(node.func, ast.Name) and node.func.id == "super" and interpreter.here.function is not None:
         return _super(interpreter, node)
     function = interpreter.evaluate_present(node.func)
+    frame = interpreter.here
+    outer, frame.target = frame.target, ""  # a layer among the arguments is not what is assigned
     arguments = evaluate_arguments(interpreter, node)
+    frame.target = outer
     if isinstance(function, External) and canonical(function.name) == "shaped.reveal_shape":
         return builtins.reveal(interpreter, node, arguments.args)
     return invoke(interpreter, function, arguments, node)
@@ -509,28 +513,31 @@ def _is_recursive(interpreter: Interpreter, function: FunctionValue) -> bool:
 
 def _run(interpreter: Interpreter, function: FunctionValue) -> StaticValue:
     """Run the body of the frame under way: what its paths return, joined."""
+    from shaped.static.functions import Returned, joined
+
     frame, context = interpreter.here, interpreter.context
     if isinstance(function.node, ast.Lambda):
         return interpreter.evaluate(function.node.body)
     certain, guarded = context.certain, interpreter.guarded
-    goes_on = interpreter.execute(function.node.body)
+    body = function.node.body
+    frame.depth = interpreter.journal.depth()
+    goes_on, changes = interpreter.journal.on_path(lambda: interpreter.execute(body))
     context.certain, interpreter.guarded = certain, guarded
+    ends = [*frame.returned, *([Returned(None, None, context.facts, changes)] if goes_on else [])]
+    paths = [end.changes.beyond_the_call() for end in ends]
     if frame.yielded:
+        interpreter.join_paths([*paths, Changes()])  # its body may not have been run yet
         element = frame.yielded[0]
         for value in frame.yielded[1:]:
             element = join(context, element, value)
         return ManyValue(element, context.fresh())
-    ends = [*frame.returned, *([(None, context.facts)] if goes_on else [])]
+    interpreter.join_paths(paths)
     if not ends:
         return UNKNOWN
-    returned = [value for value, _ in ends]
-    context.facts = ends[0][1]
-    for _, facts in ends[1:]:
-        context.facts = context.facts.join(facts)
-    result = returned[0]
-    for value in returned[1:]:
-        result = join(context, result, value)
-    return result
+    context.facts = ends[0].facts
+    for end in ends[1:]:
+        context.facts = context.facts.join(end.facts)
+    return joined(context, ends)
 
 
 __all__ = ["Arguments", "Opaque", "call", "call_function", "invoke", "present", "run_alone"]

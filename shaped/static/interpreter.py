@@ -13,18 +13,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, Origin
 from shaped.spec.binding import Bindings
 from shaped.spec.context import Context
 from shaped.spec.dims import Dim, Kind
 from shaped.spec.facts import Facts
+from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
 from shaped.static import calls, expressions, lowering, statements
 from shaped.static.annotations import TypeForm
+from shaped.static.free_names import holds_functions
 from shaped.static.imports import Imports
 from shaped.static.join import join_slots
-from shaped.static.journal import Changes, Journal
+from shaped.static.journal import Changes, Journal, LocalNames
 from shaped.static.loops import Loop
 from shaped.static.memory import Memory
 from shaped.static.report import Assumption, Diagnostic, Note, Report, ShownShape, Span
@@ -37,6 +40,9 @@ from shaped.static.values import (
     StaticValue,
     present,
 )
+
+if TYPE_CHECKING:
+    from shaped.static.functions import Returned
 
 MOST_CALLS = 12  # calls within calls that are followed
 # Expressions evaluated for one function of the checked file, its calls included: beyond the first number no further
@@ -60,7 +66,8 @@ class Frame:
     caller: Frame | None = None
     call: ast.AST | None = None
     bindings: Bindings = field(default_factory=Bindings)
-    returned: list[tuple[StaticValue, Facts]] = field(default_factory=list)
+    returned: list[Returned] = field(default_factory=list)
+    depth: int = 0  # of the journal where its body began
     yielded: list[StaticValue] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     declared: dict[str, Environment] = field(default_factory=dict)  # the scopes of `global` and `nonlocal` names
@@ -121,9 +128,24 @@ class Interpreter:
             for found in self.context.found:
                 self.fault(node, found)
             self.context.found.clear()
-        if self.counting and isinstance(value, TensorType):
-            self._count(node, value)
+        if isinstance(value, TensorType):
+            value = self._located(node, value)
+            if self.counting:
+                self._count(node, value)
         return value
+
+    def _located(self, node: ast.expr, tensor: TensorType) -> TensorType:
+        """The tensor with sizes that an operation put together, as `flatten`, said to come from `node`."""
+        axes = tensor.shape.axes
+        if not any(isinstance(axis, Dim) and axis.origin is not None and not axis.origin.line for axis in axes):
+            return tensor
+        located = [
+            axis.at(self.origin(axis.origin.text, node))
+            if isinstance(axis, Dim) and axis.origin is not None and not axis.origin.line
+            else axis
+            for axis in axes
+        ]
+        return tensor.with_shape(Shape(tuple(located)))
 
     def evaluate_all(self, nodes: Sequence[ast.expr]) -> list[StaticValue]:
         """The values of several expressions, in order."""
@@ -148,7 +170,8 @@ class Interpreter:
         self, module: SourceModule, environment: Environment, scope: str, function: FunctionValue | None = None
     ) -> Frame:
         """A frame for a run of its own, in a new scope within `environment`."""
-        return Frame(module, Environment({}, environment), function, bindings=Bindings(scope))
+        names = {} if function is None or holds_functions(function.node) else LocalNames()
+        return Frame(module, Environment(names, environment), function, bindings=Bindings(scope))
 
     def call_method(self, receiver: Instance, name: str, args: list[StaticValue], node: ast.AST) -> StaticValue:
         """The result of `receiver.name(*args)`; UNKNOWN if its class has no such method."""
@@ -211,6 +234,7 @@ class Interpreter:
     def trial(self, run: Callable[[], object]) -> Changes:
         """What a run would change, with nothing reported and facts as before."""
         facts, certain, count = self.context.facts, self.context.certain, len(self.context.assumptions)
+        returned, yielded = len(self.here.returned), len(self.here.yielded)
         self.in_trial += 1
         try:
             with self.quietly():
@@ -218,7 +242,7 @@ class Interpreter:
         finally:
             self.in_trial -= 1
         self.restore(facts, certain)
-        del self.context.assumptions[count:]
+        del self.context.assumptions[count:], self.here.returned[returned:], self.here.yielded[yielded:]
         return changes
 
     @property

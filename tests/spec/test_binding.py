@@ -98,7 +98,7 @@ def test_sizes_know_their_argument_and_line() -> None:
         "axis -1 of x of forward, model.py, line 3",
     ]
     assert origins("b", Origin("y of forward", 4)) == ["axis 0 of x of forward, model.py, line 3"]
-    assert str(bindings.dims["b"].origin) == "b of x of forward, model.py, line 3"
+    assert str(bindings.dims["b"].origin) == "axis 0 of x of forward, model.py, line 3"
 
 
 def test_divisions_in_annotations_are_meant_to_leave_no_rest() -> None:

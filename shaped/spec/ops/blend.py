@@ -112,7 +112,7 @@ def addcdiv(
     in_place=("Tensor.masked_fill_",),
 )
 def masked_fill(context: Context, input: TensorType, mask: TensorType, value: Value) -> Value:
-    excluding("masked_fill", mask.dtype, mask.dtype.names - BOOL, "mask, a bool mask is needed")
+    excluding("masked_fill", mask.dtype, mask.dtype.names - BOOL, "mask, a bool mask is needed", ".bool()?")
     if isinstance(value, TensorType) and value.shape.least_rank:
         raise ShapeError("masked_fill", f"the value has no axes, not {value.shape}", f"{input}, mask {mask}")
     shape = broadcast(context, "masked_fill", input, mask, operands=f"{input}, mask {mask}")

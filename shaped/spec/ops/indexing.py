@@ -123,7 +123,8 @@ def _as_tensor(context: Context, item: Index) -> Index:
 def _check_dtype(input: TensorType, item: Index) -> None:
     if isinstance(item, TensorType) and item.dtype.is_all(FLOATS | COMPLEX):
         reason = f"an index tensor must be integer or bool, not {item.dtype}"
-        raise DtypeError("index", reason, f"{input}[{item}]", hint=".long()?")
+        hint = ".bool()?" if item.shape.rank is not None and item.shape == input.shape else ".long()?"
+        raise DtypeError("index", reason, f"{input}[{item}]", hint=hint)
 
 
 def _consumed(item: Index) -> int | None:

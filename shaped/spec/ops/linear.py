@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shaped.errors import Fault, ShapeError
+from shaped.errors import DtypeError, Fault, ShapeError
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.op import Module, module, op
 from shaped.spec.ops.lazy import declare_lazy
 from shaped.spec.ops.options import common_dtype, flag, option_size, optional_tensor, parameter_dtype, require_equal
+from shaped.spec.promotion import category
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
 
@@ -54,7 +55,7 @@ def linear(context: Context, input: TensorType, weight: TensorType, bias: Value 
     Raises:
         ShapeError: the inner sizes differ, or the weight is no matrix or vector.
     """
-    kind = common_dtype(input, weight)
+    kind = _dtype(input, weight)
     rank = weight.shape.rank
     if weight.shape.least_rank > 2 or rank == 0:
         axes = f"{rank or weight.shape.least_rank} axes" if rank else "no axis"
@@ -70,6 +71,21 @@ def linear(context: Context, input: TensorType, weight: TensorType, bias: Value 
     if tensor is not None and out:
         _check_bias(context, tensor, out[0])
     return input.with_shape(map_last_axis(context, "linear", input, in_features, tuple(out))).with_dtype(kind)
+
+
+def _dtype(input: TensorType, weight: TensorType) -> DType:
+    """The dtype of the result.
+
+    Raises:
+        DtypeError: one is of integers and one of floats. Floats of two sizes are torch's to refuse: autocast casts them.
+    """
+    kinds = [{category(name) for name in tensor.dtype.names} for tensor in (input, weight)]
+    if not kinds[0] & kinds[1]:
+        matrix = weight.shape if weight.shape.rank is None else Shape(tuple(reversed(weight.shape.axes)))
+        operands = f"{input.dtype}{input} @ {weight.dtype}{matrix}"
+        hint = ".float()?" if kinds[1] == {2} and kinds[0] <= {0, 1} else ""
+        raise DtypeError("linear", f"dtypes {input.dtype} and {weight.dtype} differ", operands, hint)
+    return common_dtype(input, weight)
 
 
 def _check_bias(context: Context, bias: TensorType, out_features: Dim) -> None:
@@ -159,7 +175,7 @@ class Linear(Module):
         """(..., in_features) -> (..., out_features)."""
         hint = f"nn.Linear({input.shape.at(-1)}, {self.out_features})?"
         shape = map_last_axis(context, "linear", input, self.in_features, (self.out_features,), hint)
-        return input.with_shape(shape).with_dtype(common_dtype(input, self.weight))
+        return input.with_shape(shape).with_dtype(_dtype(input, self.weight))
 
 
 declare_lazy(Linear)

@@ -93,7 +93,28 @@ def _elementwise(
     """A loss of each pair of elements, broadcast as torch does (with a warning for some losses)."""
     shape = broadcast(context, operation, input, target, operands=named_pair(input, target))
     losses = TensorType(shape, result_type(input, target), input.device, input.joined or target.joined)
+    if operation in _MEANT_FOR_EQUAL_SHAPES and context.certain and not losses.joined:
+        _refuse_two_stretched(context, operation, input, target, shape)
     return reduce_loss(context, operation, losses, reduction, size_average, reduce, allowed)
+
+
+# torch warns where their operands' shapes differ.
+_MEANT_FOR_EQUAL_SHAPES = frozenset(["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"])
+
+
+def _refuse_two_stretched(
+    context: Context, operation: str, input: TensorType, target: TensorType, shape: Shape
+) -> None:
+    """Report operands of different ranks that are both stretched: a loss of (b, 1) and (b,) compares each with each."""
+    shapes = (input.shape, target.shape)
+    if None in (input.shape.rank, target.shape.rank) or input.shape.rank == target.shape.rank or shape in shapes:
+        return
+    if any(dim.has_unknown for dim in (*input.shape.dims, *target.shape.dims, *shape.dims)):
+        return
+    reason, hint = f"both are stretched to {shape}, equal shapes expected", _fitting_target(*shapes)
+    context.found.append(
+        ShapeError(operation, reason, named_pair(input, target), hint, dims=shape.dims, code="shape-broadcast")
+    )
 
 
 def _check_same_weight(context: Context, operation: str, input: TensorType, weight: Value) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from shaped.errors import ShapeError
-from shaped.spec.dims import Dim, product
+from shaped.errors import Origin, ShapeError
+from shaped.spec.dims import ONE, Dim, product
 from shaped.spec.dtypes import COMPLEX, DType
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import leaves_rest, listed, quotient, size, spread, without_shared
@@ -80,7 +80,18 @@ def regrouped(context: Context, operation: str, input: TensorType, shape: Sequen
         reason = f"{product(input.shape.dims)} elements are not divisible by {product(given)}"
         raise ShapeError(operation, reason, as_text, dims=_at_fault(input.shape.dims, given))
     wanted[inferred[0]] = quotient(context, elements, asked)
+    if asked == ONE:
+        wanted[inferred[0]] = _merged(operation, _at_fault(input.shape.dims, given), wanted[inferred[0]])
     return input.with_shape(Shape(tuple(wanted)))
+
+
+def _merged(operation: str, parts: Sequence[Dim], whole: Dim | None = None) -> Dim:
+    """The size of axes merged into one, by default their product. A number is said to come from its factors."""
+    whole = product(tuple(parts)) if whole is None else whole
+    factors = [dim for dim in parts if dim != ONE]
+    if whole.constant is None or len(factors) < 2 or product(tuple(factors)) != whole:
+        return whole
+    return whole.at(Origin(f"{'*'.join(map(str, factors))} of {operation}"))
 
 
 def _known_sizes(wanted: Sequence[Dim], elements: Dim, asked: Dim) -> Sequence[Dim]:
@@ -173,7 +184,7 @@ def flatten(context: Context, input: TensorType, start_dim: Value = ZERO, end_di
         return input.with_shape(Shape.of(1))
     if start > end:
         raise ShapeError("flatten", f"start_dim {start} comes after end_dim {end}", str(input))
-    merged = product(shape.dims[start : end + 1])
+    merged = _merged("flatten", shape.dims[start : end + 1])
     return input.with_shape(Shape((*shape.dims[:start], merged, *shape.dims[end + 1 :])))
 
 
