@@ -50,3 +50,9 @@ def _copy_content(
 def names_in(*nodes: ast.expr) -> frozenset[str]:
     """The names that expressions use."""
     return frozenset(node.id for root in nodes for node in ast.walk(root) if isinstance(node, ast.Name))
+
+
+@functools.cache
+def walrus_names(root: ast.expr) -> tuple[str, ...]:
+    """The names that `:=` binds in an expression."""
+    return tuple(node.target.id for node in ast.walk(root) if isinstance(node, ast.NamedExpr))

@@ -10,8 +10,9 @@ from shaped.spec.dims import Dim
 from shaped.spec.values import UNKNOWN
 from shaped.static import assignment, attributes, calls, conditions, functions, indexing, iteration, operators
 from shaped.static.builtins import builtin, distinct
-from shaped.static.copies import copied, names_in
+from shaped.static.copies import copied, names_in, walrus_names
 from shaped.static.join import join
+from shaped.static.journal import LocalNames
 from shaped.static.values import (
     Claim,
     Container,
@@ -29,6 +30,7 @@ from shaped.static.values import (
 if TYPE_CHECKING:
     from shaped.static.interpreter import Interpreter
 
+Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 MOST_ROUNDS = 32  # a comprehension over more items is evaluated once
 
 
@@ -206,7 +208,7 @@ def _formatted(interpreter: Interpreter, node: ast.JoinedStr) -> StaticValue:
 
 
 def _comprehension(interpreter: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> StaticValue:
-    content = _comprehend(interpreter, node.generators, lambda: interpreter.evaluate(node.elt), names_in(node.elt))
+    content = _comprehend(interpreter, node, lambda: interpreter.evaluate(node.elt), names_in(node.elt))
     return distinct(interpreter, content) if isinstance(node, ast.SetComp) else ListValue(content)
 
 
@@ -214,7 +216,7 @@ def _dict_comprehension(interpreter: Interpreter, node: ast.DictComp) -> StaticV
     def pair() -> StaticValue:
         return (interpreter.evaluate(node.key), interpreter.evaluate(node.value))
 
-    content = _comprehend(interpreter, node.generators, pair, names_in(node.key, node.value))
+    content = _comprehend(interpreter, node, pair, names_in(node.key, node.value))
     if isinstance(content, ManyValue):
         return DictValue({}, complete=False)
     items: dict[object, StaticValue] = {}
@@ -227,20 +229,23 @@ def _dict_comprehension(interpreter: Interpreter, node: ast.DictComp) -> StaticV
 
 
 def _comprehend(
-    interpreter: Interpreter, generators: list[ast.comprehension], make: Callable[[], StaticValue], used: frozenset[str]
+    interpreter: Interpreter, node: Comprehension, make: Callable[[], StaticValue], used: frozenset[str]
 ) -> tuple[StaticValue, ...] | ManyValue:
     """The items that a comprehension makes. Its names live in a scope of their own."""
     from shaped.static.values import Environment
 
     frame = interpreter.here
     outer = frame.environment
-    frame.environment = Environment({}, outer)
+    names = LocalNames() if isinstance(outer.names, LocalNames) else {}
+    frame.environment = Environment(names, outer)
     facts = interpreter.context.facts
     try:
-        return _generate(interpreter, generators, make, used)
+        return _generate(interpreter, node.generators, make, used)
     finally:
         frame.environment = outer
         interpreter.restore(facts, interpreter.context.certain)
+        for name in walrus_names(node):
+            interpreter.assign_name(name, UNKNOWN)  # bound outside, in as many rounds as there were
 
 
 def _generate(

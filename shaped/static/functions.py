@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import functools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shaped.spec.values import UNKNOWN
 from shaped.static import annotate, attributes
 from shaped.static.changes import globals_changed
 from shaped.static.imports import absolute_name
+from shaped.static.join import join
 from shaped.static.values import (
     ClassValue,
     DictValue,
@@ -24,7 +26,10 @@ from shaped.static.values import (
 )
 
 if TYPE_CHECKING:
+    from shaped.spec.context import Context
+    from shaped.spec.facts import Facts
     from shaped.static.interpreter import Interpreter
+    from shaped.static.journal import Changes
 
 # Decorators that leave what a function takes and gives as it is.
 TRANSPARENT = frozenset(
@@ -216,6 +221,16 @@ def import_all(interpreter: Interpreter, name: str) -> None:
             interpreter.assign_name(key, value)
 
 
+@dataclass
+class Returned:
+    """What a path of a function gives back: the value, its content then, and what the path knew and changed."""
+
+    value: StaticValue
+    content: StaticValue
+    facts: Facts
+    changes: Changes
+
+
 def leave(interpreter: Interpreter, node: ast.Return, value: StaticValue) -> None:
     """A path of the function under way returns `value`, which has to be what its annotation says."""
     frame = interpreter.here
@@ -223,8 +238,26 @@ def leave(interpreter: Interpreter, node: ast.Return, value: StaticValue) -> Non
     if function is not None and not isinstance(function.node, ast.Lambda) and not _is_generator(function.node):
         form = annotate.form_of(interpreter, function.node.returns)
         value = annotate.met(interpreter, node, form, value, "return", function.name)
-    # What this path changes is undone when others are run: what it gives back must not change with it.
-    frame.returned.append((_settled(value), interpreter.context.facts))
+    # What this path changes is undone when others are run: the content that it gives back is kept beside the value.
+    changes = interpreter.journal.since(frame.depth)
+    frame.returned.append(Returned(value, _settled(value), interpreter.context.facts, changes))
+
+
+def joined(context: Context, returned: list[Returned]) -> StaticValue:
+    """What a function gives back that ends on one of several paths."""
+    return _joined(context, [(end.value, end.content) for end in returned])
+
+
+def _joined(context: Context, ends: list[tuple[StaticValue, StaticValue]]) -> StaticValue:
+    first, result = ends[0]
+    if all(value is first for value, _ in ends):
+        return first
+    if isinstance(first, tuple) and all(isinstance(value, tuple) and len(value) == len(first) for value, _ in ends):
+        rows = [zip(value, then) for value, then in ends if isinstance(value, tuple) and isinstance(then, tuple)]
+        return tuple(_joined(context, list(column)) for column in zip(*rows))
+    for _, content in ends[1:]:
+        result = join(context, result, content)
+    return result
 
 
 def _settled(value: StaticValue) -> StaticValue:
@@ -241,6 +274,21 @@ def _settled(value: StaticValue) -> StaticValue:
 @functools.cache
 def _is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for inner in ast.walk(node))
+
+
+_SWALLOWING = ("suppress", "raises", "assertRaises", "assertRaisesRegex")
+
+
+def swallows(value: StaticValue, node: ast.expr) -> bool:
+    """Whether the body of `with value` may end early, its exception swallowed."""
+    if isinstance(value, Instance):
+        leaving = value.cls.find("__exit__") or value.cls.find("__aexit__")
+        return isinstance(leaving, FunctionValue) and any(
+            isinstance(inner, ast.Return) and inner.value is not None for inner in ast.walk(leaving.node)
+        )
+    called = node.func if isinstance(node, ast.Call) else node
+    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+    return name in _SWALLOWING
 
 
 def entered(interpreter: Interpreter, value: StaticValue) -> StaticValue:

@@ -14,12 +14,17 @@ T = TypeVar("T")
 Slots = dict[Any, "StaticValue"]
 
 
+class LocalNames(dict[str, "StaticValue"]):
+    """The names of a call under way that nothing else sees: a change of them is no change behind the call."""
+
+
 class Missing:
     """The value of a name that a path does not set."""
 
 
 MISSING = Missing()
 Change = tuple[int, object]
+Touched = dict[Change, tuple[Slots, object]]
 
 
 @dataclass
@@ -27,6 +32,10 @@ class Changes:
     """What one path left behind: for each changed slot, the dictionary, the key and the value at the path's end."""
 
     slots: dict[Change, tuple[Slots, object, StaticValue | Missing]] = field(default_factory=dict)
+
+    def beyond_the_call(self) -> Changes:
+        """The changes that are seen when the call is over."""
+        return Changes({change: slot for change, slot in self.slots.items() if not isinstance(slot[0], LocalNames)})
 
 
 @dataclass
@@ -41,10 +50,13 @@ class Journal:
 
     epoch: int = 0  # grows whenever an object that outlives a call is changed
     _before: list[dict[Change, tuple[Slots, object, StaticValue | Missing]]] = field(default_factory=list)
+    _watching: list[Touched] = field(default_factory=list)
 
     def set(self, slots: Slots, key: object, value: StaticValue | Missing, *, local: bool = False) -> None:
         """Set (or with MISSING delete) a slot; `local` for the names of a call under way."""
-        self.epoch += not local
+        self.epoch += not (local or isinstance(slots, LocalNames))
+        for touched in self._watching:
+            touched[(id(slots), key)] = (slots, key)
         if self._before:
             self._before[-1].setdefault((id(slots), key), (slots, key, slots.get(key, MISSING)))
         if isinstance(value, Missing):
@@ -70,6 +82,16 @@ class Journal:
         return result, changes
 
     @contextmanager
+    def watching(self) -> Iterator[Touched]:
+        """The slots that are changed meanwhile, on paths that are undone or that raise, too."""
+        touched: Touched = {}
+        self._watching.append(touched)
+        try:
+            yield touched
+        finally:
+            self._watching.pop()
+
+    @contextmanager
     def outside(self) -> Iterator[None]:
         """Changes that stay when the path under way is undone: what a module defines, an object that is made once."""
         before, self._before = self._before, []
@@ -81,6 +103,7 @@ class Journal:
     def reset(self) -> None:
         """Forget the paths under way, after a fault that left them."""
         self._before.clear()
+        self._watching.clear()
 
     def depth(self) -> int:
         """A mark for `since`."""

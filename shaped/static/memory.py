@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shaped.spec.op import Module
+from shaped.static.free_names import free_names
 from shaped.static.values import (
     Choice,
+    ClassValue,
     Container,
     DictValue,
+    Environment,
+    External,
     FunctionValue,
+    Imported,
     Instance,
     ListValue,
     ManyValue,
     Maybe,
+    SourceModule,
     StaticValue,
 )
 
@@ -55,7 +61,7 @@ class Memory:
 
     def keep(self, key: Hashable | None, result: Result, *, quiet: bool) -> None:
         """Remember a call that changed nothing."""
-        if key is not None:
+        if key is not None and not _is_object(result[0]):
             self.results[(key, quiet)] = result
 
 
@@ -64,11 +70,39 @@ def key(interpreter: Interpreter, function: FunctionValue, bound: dict[str, Stat
     context = interpreter.context
     try:
         values = tuple((name, _fingerprint(value, 0)) for name, value in bound.items())
-        complete = (Same(function.node), Same(function.environment), values, context.certain, Same(context.facts))
+        around = tuple(_surroundings(function))
+        complete = (Same(function.node), Same(function.environment), values, around, context.certain, Same(context.facts))
         hash(complete)
     except TypeError:
         return None
     return complete
+
+
+def _surroundings(function: FunctionValue) -> Iterator[Hashable]:
+    """What a function, and those that it calls, may read of the scopes around it."""
+    scope: Environment | None = function.environment
+    while scope is not None:
+        module_level = scope is function.module.environment
+        names = free_names(function.module.tree) & scope.names.keys() if module_level else scope.names.keys()
+        for name in sorted(names):
+            value = scope.names[name]
+            if not isinstance(value, _FIXED):
+                yield (name, _fingerprint(value, 0))
+            elif not module_level:
+                yield (name, Same(value))
+        scope = scope.outer
+
+
+_FIXED = (FunctionValue, ClassValue, External, Imported, SourceModule)
+
+
+def _is_object(value: object) -> bool:
+    """Whether a value is or holds an object that each call makes anew."""
+    if isinstance(value, tuple):
+        return any(map(_is_object, value))
+    if isinstance(value, (Maybe, ManyValue)):
+        return _is_object(value.value if isinstance(value, Maybe) else value.element)
+    return isinstance(value, (ListValue, DictValue, Instance, Container, Module))
 
 
 def _fingerprint(value: object, depth: int) -> Hashable:

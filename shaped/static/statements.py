@@ -10,7 +10,7 @@ from shaped.errors import Fault
 from shaped.static import annotate, assignment, conditions, functions, loops
 from shaped.static.imports import absolute_name
 from shaped.static.join import forgotten
-from shaped.static.journal import Changes
+from shaped.static.journal import Changes, Touched
 from shaped.static.values import UNKNOWN, External, Imported, StaticValue
 
 if TYPE_CHECKING:
@@ -95,11 +95,20 @@ def branch(interpreter: Interpreter, test: ast.expr, if_true: Callable[[], bool]
 
 
 def _with(interpreter: Interpreter, node: ast.With | ast.AsyncWith) -> bool:
+    swallows = False
     for item in node.items:
         value = interpreter.evaluate(item.context_expr)
+        swallows = swallows or functions.swallows(value, item.context_expr)
         if item.optional_vars is not None:
             assignment.assign(interpreter, item.optional_vars, functions.entered(interpreter, value))
-    return interpreter.execute(node.body)
+    if not swallows:
+        return interpreter.execute(node.body)
+    facts = interpreter.context.facts
+    with interpreter.journal.watching() as touched, interpreter.quietly():
+        interpreter.journal.on_path(lambda: interpreter.execute(node.body))
+    interpreter.restore(facts, interpreter.context.certain)
+    _forget(interpreter, touched)
+    return True
 
 
 def _try(interpreter: Interpreter, node: ast.Try | ast.TryStar) -> bool:
@@ -109,11 +118,13 @@ def _try(interpreter: Interpreter, node: ast.Try | ast.TryStar) -> bool:
     def normal() -> bool:
         return interpreter.execute(node.body) and interpreter.execute(node.orelse)
 
+    left = _Left(interpreter)
     # A fault inside `try` may be meant: code probes what works. It is not reported when something catches it.
     quiet = bool(node.handlers)
     interpreter.muted += quiet
     try:
-        goes_on, changes = interpreter.journal.on_path(normal)
+        with interpreter.journal.watching() as touched:
+            goes_on, changes = interpreter.journal.on_path(normal)
     finally:
         interpreter.muted -= quiet
     if goes_on:
@@ -125,8 +136,7 @@ def _try(interpreter: Interpreter, node: ast.Try | ast.TryStar) -> bool:
 
         def handle(handler: ast.ExceptHandler = handler) -> bool:
             # What the body changed may or may not have happened before it raised.
-            for slots, key, _ in changes.slots.values():
-                interpreter.journal.set(slots, key, forgotten(interpreter.context, key))
+            _forget(interpreter, touched)
             if handler.name:
                 interpreter.assign_name(handler.name, UNKNOWN)
             return interpreter.execute(handler.body)
@@ -137,7 +147,35 @@ def _try(interpreter: Interpreter, node: ast.Try | ast.TryStar) -> bool:
     interpreter.join_paths(live)
     interpreter.context.facts = after_body if goes_on and len(live) == 1 else facts
     interpreter.context.certain = certain
-    return interpreter.execute(node.finalbody) and bool(live)
+    with interpreter.journal.watching() as touched_finally:
+        goes_on = interpreter.execute(node.finalbody)
+    left.forget(touched_finally)
+    return goes_on and bool(live)
+
+
+def _forget(interpreter: Interpreter, touched: Touched) -> None:
+    for slots, key in touched.values():
+        interpreter.journal.set(slots, key, forgotten(interpreter.context, key))
+
+
+class _Left:
+    """The paths that leave a `try` by return, break or continue: they pass its `finally` block."""
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self._interpreter = interpreter
+        self._before = [len(changes) for changes in self._lists()]
+
+    def _lists(self) -> list[list[Changes]]:
+        frame = self._interpreter.here
+        lists = [[end.changes for end in frame.returned]]
+        return lists + [changes for loop in frame.loops[-1:] for changes in (loop.breaks, loop.continues)]
+
+    def forget(self, touched: Touched) -> None:
+        """What the `finally` block changes is not known on these paths."""
+        for changes, count in zip(self._lists(), self._before):
+            for path in changes[count:]:
+                for change, (slots, key) in touched.items():
+                    path.slots[change] = (slots, key, forgotten(self._interpreter.context, key))
 
 
 def _match(interpreter: Interpreter, node: ast.Match) -> bool:

@@ -1,0 +1,61 @@
+"""The names that functions read from the scopes around them: what a call's result depends on beside its arguments."""
+
+from __future__ import annotations
+
+import ast
+import functools
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+@functools.cache
+def free_names(root: ast.AST) -> frozenset[str]:
+    """The names that the functions of a module or function read from outside themselves.
+
+    >>> sorted(free_names(ast.parse("n = 1; def f(a): return lambda b: a + b + n".replace("; ", chr(10)))))
+    ['n']
+    """
+    return frozenset().union(*(_free(function) for function in _functions_in(root)))
+
+
+@functools.cache
+def holds_functions(node: Function) -> bool:
+    """Whether a function defines others, which see its names."""
+    return bool(_functions_in(node))
+
+
+def _functions_in(root: ast.AST) -> list[Function]:
+    """The functions of a module or function that are in no other function of it."""
+    found: list[Function] = []
+    pending = list(ast.iter_child_nodes(root))
+    while pending:
+        node = pending.pop()
+        if isinstance(node, FUNCTIONS):
+            found.append(node)
+        else:
+            pending.extend(ast.iter_child_nodes(node))
+    return found
+
+
+def _free(function: Function) -> frozenset[str]:
+    read: set[str] = set()
+    bound = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+    elsewhere: set[str] = set()
+    body = function.body if isinstance(function.body, list) else [function.body]
+    pending: list[ast.AST] = list(body)
+    while pending:
+        node = pending.pop()
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                read |= _free(node)
+                bound |= {node.name} if not isinstance(node, ast.Lambda) else set()
+                continue
+            case ast.Name(id=name, ctx=ast.Load()):
+                read.add(name)
+            case ast.Name(id=name):
+                bound.add(name)
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                elsewhere.update(names)
+        pending.extend(ast.iter_child_nodes(node))
+    return frozenset((read - bound) | elsewhere)
