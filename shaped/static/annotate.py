@@ -202,7 +202,7 @@ def _object(interpreter: Interpreter, cls: ClassValue, name: str) -> StaticValue
     function = interpreter.here.function
     is_constructor = function is not None and function.name.endswith(".__init__")
     kind = interpreter.here.ints if is_constructor and cls.is_dataclass else Kind.UNKNOWN
-    return objects.generic(interpreter, cls, f"{interpreter.scope}.{name}", kind)
+    return objects.generic_later(interpreter, cls, f"{interpreter.scope}.{name}", kind)
 
 
 def any_int(interpreter: Interpreter, name: str) -> Dim:

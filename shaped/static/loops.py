@@ -122,18 +122,29 @@ def _run_counted(
 
 def _changes_shapes(interpreter: Interpreter, start: Callable[[], None], body: list[ast.stmt]) -> bool:
     """Whether a round leaves a tensor to the next one in another shape than it had before."""
-    if interpreter.in_trial:
+    names = interpreter.here.environment.names
+    if interpreter.in_trial or not any(isinstance(names.get(name), TensorType) for name in _assigned(tuple(body))):
         return False
-    before = dict(interpreter.here.environment.names)
+    before = dict(names)
     loop = Loop(0, interpreter.journal.depth())
     changes = interpreter.trial(lambda: _round(interpreter, start, body, loop))
-    names = interpreter.here.environment.names
     return any(
         slots is names
         and isinstance(value, TensorType)
         and isinstance(old := before.get(str(key)), TensorType)
         and old.shape != value.shape
         for slots, key, value in changes.slots.values()
+    )
+
+
+@functools.cache
+def _assigned(body: tuple[ast.stmt, ...]) -> frozenset[str]:
+    """The names that statements may bind anew."""
+    return frozenset(
+        inner.id
+        for statement in body
+        for inner in ast.walk(statement)
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim, Kind
@@ -24,6 +25,7 @@ from shaped.static.values import (
 )
 
 if TYPE_CHECKING:
+    from shaped.spec.facts import Facts
     from shaped.static.interpreter import Interpreter
 
 _UNLIKE_OBJECTS = ("enum.", "typing.TypedDict", "typing.Protocol", "collections.")
@@ -112,11 +114,45 @@ def generic(
     return interpreter.generic[key]
 
 
+def generic_later(interpreter: Interpreter, cls: ClassValue, scope: str, ints: Kind) -> StaticValue:
+    """The object of `generic`, made when its attributes are asked for: most annotations name objects that are only
+    passed on."""
+    key = (id(cls), scope)
+    if key not in interpreter.generic:
+        facts = interpreter.context.facts
+        make = partial(_make_later, interpreter, scope, ints, facts)
+        interpreter.generic[key] = UNKNOWN if is_unlike_objects(cls) else Instance(cls, make=make)
+    return interpreter.generic[key]
+
+
+def _make_later(interpreter: Interpreter, scope: str, ints: Kind, facts: Facts, instance: Instance) -> None:
+    """Make an object as if that had been done where it was named, not where it is looked at."""
+    context = interpreter.context
+    now, certain, guarded, in_trial = context.facts, context.certain, interpreter.guarded, interpreter.in_trial
+    epoch = interpreter.journal.epoch
+    context.facts, interpreter.in_trial = facts, 0
+    try:
+        with interpreter.quietly(), interpreter.journal.outside():
+            _fill(interpreter, instance, scope, ints)
+    finally:
+        interpreter.restore(now, certain)
+        interpreter.guarded, interpreter.in_trial = guarded, in_trial
+        interpreter.journal.epoch = epoch
+
+
 def make_generic(interpreter: Interpreter, cls: ClassValue, scope: str, ints: Kind) -> StaticValue:
     """The object of `generic`, its constructor run anew."""
     if is_unlike_objects(cls):
         return UNKNOWN
     instance = Instance(cls)
+    _fill(interpreter, instance, scope, ints)
+    if ints is Kind.QUANTITY:
+        interpreter.sizes_of[id(instance)] = _named_sizes(interpreter, instance, scope)
+    return instance
+
+
+def _fill(interpreter: Interpreter, instance: Instance, scope: str, ints: Kind) -> None:
+    cls = instance.cls
     constructor = cls.find("__init__")
     if isinstance(constructor, FunctionValue):
         calls.run_alone(interpreter, constructor, instance, scope, ints)
@@ -129,9 +165,6 @@ def make_generic(interpreter: Interpreter, cls: ClassValue, scope: str, ints: Ki
     for name in changed:
         if name in instance.attributes:
             instance.attributes[name] = UNKNOWN
-    if ints is Kind.QUANTITY:
-        interpreter.sizes_of[id(instance)] = _named_sizes(interpreter, instance, scope)
-    return instance
 
 
 _SHORTEST_NAME = 3  # `h` may be the heads of a constructor and the height of an annotation

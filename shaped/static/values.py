@@ -7,7 +7,7 @@ dictionary, so that `journal.Journal` can undo and join changes of several paths
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Union
 
@@ -205,12 +205,39 @@ class ClassValue:
         )
 
 
-@dataclass(eq=False)
 class Instance:
-    """An object of a class of the program."""
+    """An object of a class of the program.
 
-    cls: ClassValue
-    attributes: dict[str, StaticValue] = field(default_factory=dict)
+    Args:
+        cls: its class.
+        attributes: what its attributes hold.
+        make: fills the attributes when they are first asked for.
+    """
+
+    __slots__ = ("__weakref__", "_attributes", "_make", "cls")
+
+    def __init__(
+        self,
+        cls: ClassValue,
+        attributes: dict[str, StaticValue] | None = None,
+        make: Callable[[Instance], None] | None = None,
+    ) -> None:
+        self.cls = cls
+        self._attributes: dict[str, StaticValue] = {} if attributes is None else attributes
+        self._make = make
+
+    @property
+    def is_made(self) -> bool:
+        """Whether its attributes were asked for, or need no making."""
+        return self._make is None
+
+    @property
+    def attributes(self) -> dict[str, StaticValue]:
+        """What its attributes hold."""
+        if self._make is not None:
+            make, self._make = self._make, None
+            make(self)
+        return self._attributes
 
 
 @dataclass(eq=False)
