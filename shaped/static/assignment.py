@@ -68,7 +68,7 @@ def execute_augmented(interpreter: Interpreter, node: ast.AugAssign) -> bool:
         value = operators.augmented(interpreter, node, left, right)
     except Fault as fault:
         interpreter.fault(node, fault)
-        value = left
+        value = interpreter.context.unknown_tensor() if isinstance(left, TensorType) else left
     assign(interpreter, node.target, value)
     return True
 

@@ -488,7 +488,9 @@ def _result(interpreter: Interpreter, function: FunctionValue, *, annotated: boo
     if id(node) in interpreter.faulty:
         # What is wrong in it by itself is said there.
         with interpreter.quietly():
+            before = interpreter.here.bindings.copy()
             result = _run(interpreter, function)
+            interpreter.here.bindings = before  # without what it returns wrongly
             return annotate.met(interpreter, node, form, UNKNOWN if returns_tensors else result, "return")
     if not annotated:
         return _run(interpreter, function)

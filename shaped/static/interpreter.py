@@ -268,7 +268,7 @@ class Interpreter:
         place = self._place(node)
         if place is None:
             return
-        if self.here.caller is None and self.here.function is not None and fault.code == "shape":
+        if self.here.caller is None and self.here.function is not None and fault.code.startswith("shape"):
             self.faulty.add(id(self.here.function.node))
         node, path_notes = place
         notes = [*_origin_notes(fault), *path_notes]
