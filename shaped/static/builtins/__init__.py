@@ -1,0 +1,62 @@
+"""Python's built-in functions, and those of math, functools and torch that are no operations."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from shaped.spec.values import UNKNOWN, TensorType
+from shaped.static.builtins import collections, numbers, objects
+from shaped.static.builtins.collections import distinct
+from shaped.static.values import External, StaticValue, present
+
+if TYPE_CHECKING:
+    from shaped.static.builtins.kind import Builtin
+    from shaped.static.calls import Arguments
+    from shaped.static.interpreter import Interpreter
+
+_PYTHON_NAMES = frozenset(
+    [
+        *("abs", "all", "any", "bool", "callable", "dict", "divmod", "enumerate", "filter", "float"),
+        *("frozenset", "getattr", "hasattr", "id", "int", "isinstance", "issubclass", "iter", "len", "list"),
+        *("map", "max", "min", "next", "object", "open", "print", "property", "range", "repr", "reversed"),
+        *("round", "set", "setattr", "slice", "sorted", "staticmethod", "classmethod", "str", "sum", "super"),
+        *("tuple", "type", "zip", "vars", "pow", "delattr", "bytes", "complex", "format", "hash", "input"),
+        *("memoryview", "NotImplemented", "NotImplementedError", "Exception", "ValueError", "RuntimeError"),
+        *("TypeError", "KeyError", "IndexError", "AssertionError", "AttributeError", "StopIteration"),
+        *("ImportError", "ModuleNotFoundError", "Warning"),
+    ]
+)
+
+
+def builtin(name: str) -> StaticValue:
+    """A built-in name."""
+    if name == "__name__":
+        return UNKNOWN
+    return External(f"builtins.{name}") if name in _PYTHON_NAMES else UNKNOWN
+
+
+def call(interpreter: Interpreter, name: str, arguments: Arguments, node: ast.AST) -> StaticValue:
+    """A call of a built-in function; UNKNOWN for those that say nothing about shapes."""
+    function = FUNCTIONS.get(name)
+    if function is None or not arguments.complete:
+        from shaped.static.calls import forget_arguments
+
+        if name not in ("builtins.print", "builtins.repr", "builtins.str", "builtins.id", "builtins.hash"):
+            forget_arguments(interpreter, arguments)
+        return UNKNOWN
+    arguments.args = [present(value) for value in arguments.args]
+    return function(interpreter, arguments, node)
+
+
+def reveal(interpreter: Interpreter, node: ast.Call, args: list[StaticValue]) -> StaticValue:
+    """`shaped.reveal_shape(x)`: a note with the shape as jaxtyping writes it."""
+    value = present(args[0]) if args else UNKNOWN
+    shape = value.shape.annotation() if isinstance(value, TensorType) else "..."
+    interpreter.note(node, f'Revealed shape is "{shape}"')
+    return args[0] if args else UNKNOWN
+
+
+FUNCTIONS: dict[str, Builtin] = {**numbers.FUNCTIONS, **collections.FUNCTIONS, **objects.FUNCTIONS}
+
+__all__ = ["FUNCTIONS", "builtin", "call", "distinct", "reveal"]
