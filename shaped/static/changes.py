@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+from itertools import chain
 
 # Methods that change the list, dictionary or container that they are called on.
 _CHANGING = frozenset(
@@ -35,19 +36,19 @@ def _attributes(method: FunctionNode) -> set[str]:
 def globals_changed(module: ast.Module) -> frozenset[str]:
     """The names that functions of a module change in its scope: declared `global`, or an object that they change."""
     names: set[str] = set()
-    for function in ast.walk(module):
-        if isinstance(function, FunctionNode):
-            for node in ast.walk(function):
-                if isinstance(node, ast.Global):
-                    names.update(node.names)
-                changed = _changed(node)
-                if isinstance(changed, ast.Name) and not isinstance(node, ast.Name):
-                    names.add(changed.id)
+    definitions = [node for node in module.body if isinstance(node, (FunctionNode, ast.ClassDef))]
+    for node in chain.from_iterable(map(ast.walk, definitions)):
+        if isinstance(node, ast.Global):
+            names.update(node.names)
+        elif not isinstance(node, ast.Name) and isinstance(changed := _changed(node), ast.Name):
+            names.add(changed.id)
     return frozenset(names)
 
 
 def _changed(node: ast.AST) -> ast.expr | None:
     """The name or attribute that a node assigns to, deletes, or changes the object of."""
+    if not isinstance(node, (ast.Call, ast.Subscript, ast.Attribute, ast.Name)):
+        return None
     match node:
         case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in _CHANGING:
             return owner
