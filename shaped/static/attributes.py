@@ -131,6 +131,11 @@ PROPERTIES = frozenset(["T", "mT", "H", "mH", "real", "imag", "itemsize", "nbyte
 def _instance_attribute(interpreter: Interpreter, instance: Instance, name: str, node: ast.expr) -> StaticValue:
     if name in instance.attributes:
         return instance.attributes[name]
+    if name == "__dict__":
+        # What is changed through it is not followed.
+        for known in list(instance.attributes):
+            interpreter.journal.set(instance.attributes, known, UNKNOWN)
+        return UNKNOWN
     for cls in instance.cls.ancestors():
         if name in cls.names:
             return _bound(interpreter, cls.names[name], instance, node)
@@ -142,9 +147,15 @@ def _instance_attribute(interpreter: Interpreter, instance: Instance, name: str,
 
 def _bound(interpreter: Interpreter, found: StaticValue, instance: StaticValue, node: ast.expr) -> StaticValue:
     if not isinstance(found, FunctionValue):
-        return found
-    if found.is_decorated("property", "cached_property"):
+        is_descriptor = isinstance(found, Instance) and found.cls.find("__get__") is not None
+        return UNKNOWN if is_descriptor else found
+    if found.is_decorated("property"):
         return calls.call_function(interpreter, found, [instance], {}, node)
+    if found.is_decorated("cached_property"):
+        value = calls.call_function(interpreter, found, [instance], {}, node)
+        if isinstance(instance, Instance):
+            interpreter.journal.set(instance.attributes, found.name.rpartition(".")[2], value)
+        return value
     if found.is_decorated("staticmethod"):
         return found
     if found.is_decorated("classmethod"):
@@ -192,9 +203,14 @@ def set_attribute(interpreter: Interpreter, receiver: StaticValue, name: str, va
     """`receiver.name = value`."""
     match receiver:
         case Instance():
-            setter = _setter(receiver.cls, name)
-            if setter is not None:
+            found = receiver.cls.find(name)
+            if isinstance(found, FunctionValue) and found.is_decorated("property"):
+                setter = receiver.cls.find(functions.setter_name(name))
+                if isinstance(setter, FunctionValue):
+                    calls.call_function(interpreter, setter, [receiver, value], {}, setter.node)
                 return
+            if isinstance(found, Instance) or receiver.cls.find("__setattr__") is not None:
+                value = UNKNOWN  # a descriptor may keep something else
             interpreter.journal.set(receiver.attributes, name, value)
         case Module():
             # A library module that is changed from outside is no longer what its constructor made.
@@ -207,8 +223,3 @@ def set_attribute(interpreter: Interpreter, receiver: StaticValue, name: str, va
 
 def _as_module_attribute(value: StaticValue) -> StaticValue:
     return value if isinstance(value, (TensorType, Dim, DType)) else UNKNOWN
-
-
-def _setter(cls: ClassValue, name: str) -> FunctionValue | None:
-    found = cls.find(name)
-    return found if isinstance(found, FunctionValue) and found.is_decorated("property", "setter") else None

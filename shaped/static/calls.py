@@ -201,6 +201,10 @@ def forget_arguments(interpreter: Interpreter, arguments: Arguments) -> None:
     for value in (*arguments.args, *arguments.kwargs.values()):
         if isinstance(value, ListValue):
             interpreter.journal.set(value.__dict__, "content", ManyValue(UNKNOWN, interpreter.context.fresh()))
+        elif isinstance(value, DictValue):
+            for known in list(value.items):
+                interpreter.journal.set(value.items, known, UNKNOWN)
+            interpreter.journal.set(value.__dict__, "complete", False)
 
 
 def call_instance(interpreter: Interpreter, instance: Instance, arguments: Arguments, node: ast.AST) -> StaticValue:

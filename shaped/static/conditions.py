@@ -66,7 +66,8 @@ def truth(interpreter: Interpreter, test: ast.expr) -> bool | None:
             others = ast.copy_location(ast.BoolOp(op, rest), test)
             if answer is not None:
                 return truth(interpreter, others)
-            return stop if where_open(interpreter, first, rest[0], stop, lambda: truth(interpreter, others)) is stop else None
+            answer = where_open(interpreter, first, rest[0], stop, lambda: truth(interpreter, others))
+            return stop if answer is stop else None
         case ast.Compare():
             values = [interpreter.evaluate(node) for node in (test.left, *test.comparators)]
             return comparison_truth(interpreter, test.ops, values)

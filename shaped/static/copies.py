@@ -10,9 +10,58 @@ from shaped.spec.op import Module
 from shaped.static.values import Container, DictValue, Instance, ListValue, ManyValue, Maybe, StaticValue
 
 
-def copied(value: StaticValue) -> StaticValue:
-    """A value equal to `value` that shares no object with it; modules inside it are copied too."""
-    return _copy(value, {})
+def copied(value: StaticValue, other: StaticValue = None) -> StaticValue:
+    """A value equal to `value` that shares no object with it, save those that `other` shares with it too."""
+    shared = objects_in(value).keys() & objects_in(other).keys()
+    kept = {identity: found for identity, found in objects_in(value).items() if identity in shared}
+    return _copy(value, kept)
+
+
+def shallow(value: StaticValue) -> StaticValue:
+    """`copy.copy(value)`: a new object that holds the same things."""
+    match value:
+        case Instance():
+            return Instance(value.cls, dict(value.attributes))
+        case ListValue():
+            return ListValue(value.content)
+        case Container():
+            return Container(value.kind, value.content, value.keys, value.counted)
+        case DictValue():
+            return DictValue(dict(value.items), value.complete)
+        case Module():
+            return copy.copy(value)
+    return value
+
+
+def objects_in(value: StaticValue) -> dict[int, StaticValue]:
+    """The objects that a program can change in a value, by their identity."""
+    found: dict[int, StaticValue] = {}
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        if id(one) in found:
+            continue
+        if isinstance(one, (Instance, ListValue, DictValue, Container, Module)):
+            found[id(one)] = one
+        pending.extend(_parts(one))
+    return found
+
+
+def _parts(value: StaticValue) -> tuple[StaticValue, ...]:
+    match value:
+        case Instance():
+            return tuple(value.attributes.values()) if value.is_made else ()
+        case DictValue():
+            return tuple(value.items.values())
+        case ListValue() | Container():
+            return _parts(value.content)
+        case ManyValue():
+            return (value.element,)
+        case Maybe():
+            return (value.value,)
+        case tuple():
+            return value
+    return ()
 
 
 def _copy(value: StaticValue, done: dict[int, StaticValue]) -> StaticValue:
@@ -24,17 +73,24 @@ def _copy(value: StaticValue, done: dict[int, StaticValue]) -> StaticValue:
             instance.attributes.update({name: _copy(item, done) for name, item in value.attributes.items()})
             return instance
         case ListValue():
-            return ListValue(_copy_content(value.content, done))
+            made = done[id(value)] = ListValue(())
+            made.content = _copy_content(value.content, done)
+            return made
         case Container():
-            return Container(value.kind, _copy_content(value.content, done), value.keys, value.counted)
+            container = done[id(value)] = Container(value.kind, (), value.keys, value.counted)
+            container.content = _copy_content(value.content, done)
+            return container
         case DictValue():
-            return DictValue({key: _copy(item, done) for key, item in value.items.items()}, value.complete)
+            table = done[id(value)] = DictValue({}, value.complete)
+            table.items.update({key: _copy(item, done) for key, item in value.items.items()})
+            return table
         case Maybe():
             return Maybe(_copy(value.value, done))
         case tuple() | ManyValue():
             return _copy_content(value, done)
         case Module():
-            return copy.copy(value)
+            done[id(value)] = copy.copy(value)
+            return done[id(value)]
     return value
 
 

@@ -171,13 +171,12 @@ def _dict(interpreter: Interpreter, node: ast.Dict) -> StaticValue:
         if key_node is None:
             if isinstance(value, DictValue):
                 items.update(value.items)
-                complete = complete and value.complete
-            else:
-                complete = False
+            if not isinstance(value, DictValue) or not value.complete:
+                items, complete = dict.fromkeys(items, UNKNOWN), False
             continue
         key = assignment.constant_key(interpreter.evaluate(key_node))
         if key is None:
-            complete = False
+            items, complete = dict.fromkeys(items, UNKNOWN), False  # it may be any of those before
         else:
             items[key] = value
     return DictValue(items, complete)
@@ -260,7 +259,10 @@ def _generate(
         # Every round makes the same: `[Block(width) for _ in range(12)]`.
         assignment.assign(interpreter, generator.target, counted[0])
         first = make()
-        return (first, *(copied(first) for _ in counted[1:]))
+        if len(counted) == 1:
+            return (first,)
+        second = make()
+        return (first, second, *(copied(first, second) for _ in counted[2:]))
     if counted is not None and len(counted) <= MOST_ROUNDS:
         made: tuple[StaticValue, ...] | ManyValue = ()
         for item in counted:

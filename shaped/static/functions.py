@@ -135,6 +135,8 @@ def define_class(interpreter: Interpreter, node: ast.ClassDef) -> None:
                 function = make_function(interpreter, statement, cls)
                 frame.environment = Environment(cls.names, outer)
                 previous = cls.names.get(statement.name)
+                if function.is_decorated("setter"):
+                    cls.names[setter_name(statement.name)] = function
                 if not function.is_decorated("setter", "deleter", "overload") or previous is None:
                     cls.names[statement.name] = function
             else:
@@ -142,6 +144,11 @@ def define_class(interpreter: Interpreter, node: ast.ClassDef) -> None:
     finally:
         frame.environment = outer
     interpreter.assign_name(node.name, cls)
+
+
+def setter_name(name: str) -> str:
+    """Where a class keeps the setter of a property: no name of the program is like it."""
+    return f"{name}.setter"
 
 
 def define_all(interpreter: Interpreter, module: SourceModule) -> None:

@@ -70,8 +70,8 @@ def key(interpreter: Interpreter, function: FunctionValue, bound: dict[str, Stat
     context = interpreter.context
     try:
         values = tuple((name, _fingerprint(value, 0)) for name, value in bound.items())
-        around = tuple(_surroundings(function))
-        complete = (Same(function.node), Same(function.environment), values, around, context.certain, Same(context.facts))
+        scope = (Same(function.node), Same(function.environment), *_surroundings(function))
+        complete = (scope, values, context.certain, Same(context.facts))
         hash(complete)
     except TypeError:
         return None

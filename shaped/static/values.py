@@ -170,18 +170,7 @@ class ClassValue:
 
     def ancestors(self) -> Iterator[ClassValue]:
         """The class and the program's classes that it inherits from, in the order of look-up."""
-        seen: set[int] = set()
-
-        def walk(cls: ClassValue) -> Iterator[ClassValue]:
-            if id(cls) in seen:
-                return
-            seen.add(id(cls))
-            yield cls
-            for base in cls.bases:
-                if isinstance(base, ClassValue):
-                    yield from walk(base)
-
-        return walk(self)
+        return iter(_in_order_of_look_up(self, 0))
 
     def find(self, name: str) -> StaticValue | None:
         """The class attribute `name`, None if no class of the program defines it."""
@@ -203,6 +192,24 @@ class ClassValue:
             for cls in self.ancestors()
             for base in cls.bases
         )
+
+
+_MOST_ANCESTORS = 64  # in a line: a class that inherits from itself has endless ones
+
+
+def _in_order_of_look_up(cls: ClassValue, depth: int) -> list[ClassValue]:
+    """A class and its ancestors as Python looks them up: each before its own bases, the bases in their order."""
+    bases = [base for base in cls.bases if isinstance(base, ClassValue) and base is not cls]
+    if depth > _MOST_ANCESTORS:
+        return [cls]
+    lines = [*(_in_order_of_look_up(base, depth + 1) for base in bases), list(bases)]
+    order = [cls]
+    while lines := [line for line in lines if line]:
+        heads = [line[0] for line in lines if not any(line[0] in other[1:] for other in lines)]
+        found = heads[0] if heads else lines[0][0]
+        order.append(found)
+        lines = [[one for one in line if one is not found] for line in lines]
+    return order
 
 
 class Instance:

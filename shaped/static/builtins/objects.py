@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.values import UNKNOWN
 from shaped.static import conditions
+from shaped.static.copies import copied, shallow
 from shaped.static.values import (
     Instance,
     Partial,
@@ -41,6 +42,14 @@ def _getattr(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> S
     if len(arguments.args) == 3 and not (isinstance(receiver, Instance) and name in receiver.attributes):
         return UNKNOWN
     return get_attribute(interpreter, receiver, name, node)
+
+
+def _vars(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
+    from shaped.static.attributes import get_attribute
+
+    if not arguments.args or not isinstance(node, ast.expr):
+        return UNKNOWN
+    return get_attribute(interpreter, arguments.args[0], "__dict__", node)
 
 
 def _setattr(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
@@ -80,6 +89,14 @@ def _identity(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> 
     return calls.invoke(interpreter, arguments.args[0], step, node)
 
 
+def _copy(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
+    return shallow(arguments.args[0]) if arguments.args else UNKNOWN
+
+
+def _deep_copy(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
+    return copied(arguments.args[0]) if arguments.args else UNKNOWN
+
+
 def _first(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
     """Functions that give back what they are given: `torch.compile(model)`, `cast(T, x)` (its last argument)."""
     return arguments.args[0] if arguments.args else UNKNOWN
@@ -101,13 +118,15 @@ FUNCTIONS: dict[str, Builtin] = {
     "builtins.hasattr": _hasattr,
     "builtins.getattr": _getattr,
     "builtins.setattr": _setattr,
+    "builtins.vars": _vars,
     "builtins.type": _type,
     "functools.partial": _partial,
     "torch.utils.checkpoint.checkpoint": _identity,
     "torch.compile": _first,
     "torch.jit.script": _first,
     "typing.cast": _last,
-    "copy.copy": _first,
+    "copy.copy": _copy,
+    "copy.deepcopy": _deep_copy,
     "torch._check": _check,
     "torch._assert": _check,
 }
