@@ -34,7 +34,8 @@ class Symbol:
     hides: frozenset[Symbol] = frozenset()
 
     def __str__(self) -> str:
-        return "_" if self.is_fresh else self.name
+        is_opaque = self.kind is Kind.UNKNOWN and self.scope == "opaque"  # its name is a hash
+        return "_" if self.is_fresh or is_opaque else self.name
 
     @cached_property
     def number(self) -> int | None:

@@ -130,7 +130,7 @@ def _broadcast_dims(
 
 
 def new_axes_hint(rows: Sequence[tuple[Dim, ...]]) -> str:
-    """New axes that make the shorter of two operands fit: `.unsqueeze(1)`, or an index for several.
+    """New axes that make the shorter of two operands fit: .unsqueeze(1), or an index for several.
 
     The last axes are tried first, since they are what most operands share.
     """
@@ -141,7 +141,7 @@ def new_axes_hint(rows: Sequence[tuple[Dim, ...]]) -> str:
         if all(own in (ONE, long[place]) for own, place in zip(short, places, strict=True)):
             new = [axis for axis in range(len(long)) if axis not in places]
             if len(new) == 1:
-                return f"`.unsqueeze({new[0]})` on {Shape(short)}?"
+                return f".unsqueeze({new[0]}) on {Shape(short)}?"
             index = ", ".join("None" if axis in new else ":" for axis in range(len(long)))
-            return f"`[{index}]` on {Shape(short)}?"
+            return f"[{index}] on {Shape(short)}?"
     return ""

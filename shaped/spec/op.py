@@ -87,7 +87,7 @@ def _tensors(values: Sequence[Value]) -> Iterator[TensorType]:
 
 
 def _show_operands(fault: Fault, values: Sequence[Value]) -> None:
-    """Give a fault whose rule shows no operands the tensors of the call: their shapes, with dtypes where these matter."""
+    """Give a fault that shows no operands the tensors of the call, with their dtypes where these matter."""
     if not fault.operands:
         has_dtypes = isinstance(fault, DtypeError)
         fault.operands = ", ".join(f"{each.dtype}{each}" if has_dtypes else str(each) for each in _tensors(values))

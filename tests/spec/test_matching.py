@@ -299,7 +299,7 @@ def test_arithmetic_that_cannot_be_solved_binds_nothing_and_is_silent(text: str)
         ("b ... d", (b, 5, UNKNOWN_PACK, 6, d), "(b, 5, ..., 6, d)"),
         ("b d ...", (b, UNKNOWN_PACK, 6), "(b, ..., 6)"),
         ("b d", (Dim.atom(UNKNOWN_SIZE), Dim.atom(UNKNOWN_SIZE)), "(b, d)"),
-        ("#b 3", (Dim.atom(UNKNOWN_SIZE), Dim.atom(UNKNOWN_SIZE)), "(_, 3)"),
+        ("#b 3", (Dim.atom(UNKNOWN_SIZE), Dim.atom(UNKNOWN_SIZE)), "(u, 3)"),
         ("*s d", (UNKNOWN_PACK, 4, d), "(*s, d)"),
     ],
 )

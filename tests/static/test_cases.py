@@ -3,7 +3,7 @@
 The programs of `tests/cases`:
 
 - `<kind>/<name>_bad.py` and `_good.py`: a fault and its repair, by the kind of the fault. Each line that is to be
-  reported bears a mark that `tests.expected` reads. A line marked `# cause` may be reported instead.
+  reported bears a mark that `tests.expected` reads. A line marked `# cause` may be reported instead, or too.
 - `packages/<name>_bad/` and `_good/`: the same, in several modules.
 - `good/`: code that is right and looks odd.
 - `public/`: public bug reports, reduced. A report of a bad one is right on its `# BUG` or `# CAUSE` line. Those from
@@ -33,7 +33,6 @@ PUBLIC = CASES / "public"
 # Silent faults that the checker does not find yet, with the reason. One that it starts to find has to leave this list.
 NOT_YET_FOUND: dict[str, str] = {
     "062_masked_nll_mask_row_vs_loss_column_bad": "needs the strict reading of broadcasting",
-    "065_depth_target_without_channel_bad": "needs the strict reading of broadcasting",
     "069_mha_heads_viewed_into_batch_bad": "needs the order of axes followed through view and reshape",
     "072_video_frames_reshaped_over_channels_bad": "needs the order of axes followed through view and reshape",
     "073_spectrogram_channels_folded_over_time_bad": "needs the order of axes followed through view and reshape",
@@ -57,6 +56,9 @@ FOUND_ONLY_IN_CALLS = {
     "expand/latent_over_time_bad": "the batch may be as large as the number of steps",
     "mask/causal_mask_not_sliced_bad": "the sequence may be as long as the mask",
 }
+
+# Where torch raises: told beside the cause.
+ALSO_TOLD = {"045_repeat_kv_on_wrong_layout_bad": {19}}
 
 
 def programs(pattern: str) -> list[Path]:
@@ -136,8 +138,9 @@ def test_a_good_package_is_silent(folder: Path) -> None:
 @pytest.mark.parametrize("path", PUBLIC_BAD, ids=name_of)
 def test_a_public_fault_that_raises_is_reported(path: Path) -> None:
     found = errors_in(path)
-    assert found, "nothing is reported"
-    assert {d.span.line for d in found} <= lines_marked(path, r"#\s*(BUG|CAUSE)\b"), told(found)
+    marked = lines_marked(path, r"#\s*(BUG|CAUSE)\b")
+    assert marked & {d.span.line for d in found}, told(found)
+    assert {d.span.line for d in found} <= marked | ALSO_TOLD.get(path.stem, set()), told(found)
 
 
 @pytest.mark.parametrize("path", PUBLIC_GOOD, ids=name_of)

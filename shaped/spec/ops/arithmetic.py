@@ -40,8 +40,9 @@ def _refuse_bool_difference(name: str, *operands: Value) -> None:
     for operand in operands:
         if isinstance(operand, bool) or (isinstance(operand, TensorType) and operand.dtype == BOOLEAN):
             inverts = any(is_number(each) for each in operands)
-            hint = "`~x` to invert a mask?" if inverts else "`^` or `.logical_xor`?"
-            raise DtypeError(name, "bool tensors cannot be subtracted", hint=hint)
+            tensors = [f"{each.dtype}{each}" for each in operands if isinstance(each, TensorType)]
+            hint = "~x to invert a mask?" if inverts else "^ or .logical_xor?"
+            raise DtypeError(name, "bool tensors cannot be subtracted", " - ".join(tensors), hint)
 
 
 _INTEGERS_ONLY = FLOATS | COMPLEX

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
-from shaped.spec.broadcast import broadcast, uncertain_if_joined
+from shaped.spec.broadcast import broadcast, new_axes_hint, uncertain_if_joined
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.op import Module, module, op
 from shaped.spec.ops.arguments import require_expands
@@ -120,8 +120,11 @@ def _check_mask(context: Context, operation: str, mask: TensorType, scores: Shap
     if scores.rank is not None and mask.shape.least_rank > scores.rank:
         raise ShapeError(operation, f"the mask has {mask.shape.least_rank} axes, at most {scores.rank} fit", operands)
 
+    ranked = scores.rank is not None and mask.shape.rank is not None and mask.shape.rank < scores.rank
+    hint = new_axes_hint([scores.dims, mask.shape.dims]) if ranked else ""
+
     def fault(own: Dim, wanted: Dim) -> Fault:
-        return ShapeError(operation, f"sizes {own} and {wanted} differ", operands, dims=(own, wanted))
+        return ShapeError(operation, f"sizes {own} and {wanted} differ", operands, hint, (own, wanted))
 
     with uncertain_if_joined(context, mask):
         require_expands(context, mask.shape, scores, fault)

@@ -121,7 +121,9 @@ def cross_entropy(
     else:
         losses = _index_losses(context, operation, input, target, probabilities=True)
         if target.dtype.is_all(FLOATS):
-            raise DtypeError(operation, f"class indices are {target.dtype}, int64 expected", named_pair(input, target))
+            raise DtypeError(
+                operation, f"class indices are {target.dtype}, int64 expected", named_pair(input, target), ".long()?"
+            )
     return reduce_loss(context, operation, losses, reduction, size_average, reduce)
 
 
@@ -171,7 +173,9 @@ def nll_loss(
     _check_class_weight(context, "nll_loss", input, weight)
     losses = _index_losses(context, "nll_loss", input, target, probabilities=False)
     if target.dtype.is_all(FLOATS):
-        raise DtypeError("nll_loss", f"class indices are {target.dtype}, int64 expected", named_pair(input, target))
+        raise DtypeError(
+            "nll_loss", f"class indices are {target.dtype}, int64 expected", named_pair(input, target), ".long()?"
+        )
     return reduce_loss(context, "nll_loss", losses, reduction, size_average, reduce)
 
 

@@ -49,7 +49,7 @@ def multiplied(context: Context, operation: str, a: TensorType, b: TensorType) -
     operands = f"{a} @ {b}"
     for operand in (a, b):
         if operand.shape.rank == 0:
-            raise ShapeError(operation, "a tensor without axes has no matrix product", operands, hint="use `*`?")
+            raise ShapeError(operation, "a tensor without axes has no matrix product", operands, hint="use *?")
     dtype = require_same_dtype(operation, a, b)
     inner = a.shape.at(-1)
     vector_b = b.shape.rank == 1
@@ -76,9 +76,9 @@ def _transposed_hint(a: TensorType, b: TensorType) -> str:
     """The transpose that makes the inner sizes agree, where there is one."""
     if a.shape.least_rank >= 2 and b.shape.least_rank >= 2:
         if a.shape.at(-1) == b.shape.at(-1):
-            return "transpose the second: `.mT`?"
+            return "transpose the second: .mT?"
         if a.shape.at(-2) == b.shape.at(-2):
-            return "transpose the first: `.mT`?"
+            return "transpose the first: .mT?"
     return ""
 
 

@@ -140,7 +140,9 @@ def _only_element(context: Context, operation: str, input: TensorType, what: str
         return
 
     def fault() -> Fault:
-        return ShapeError(operation, f"{what}, not {count}", str(input), dims=tuple(dim for dim in input.shape.dims if dim != 1))
+        return ShapeError(
+            operation, f"{what}, not {count}", str(input), dims=tuple(dim for dim in input.shape.dims if dim != 1)
+        )
 
     if context.is_never_equal(count, ONE):
         raise fault()

@@ -28,7 +28,7 @@ def _row_length(context: Context, operation: str, weight: TensorType) -> Dim:
 
 def _check_indices(operation: str, indices: TensorType) -> None:
     if not indices.dtype.may_be(INDICES):
-        raise DtypeError(operation, f"indices are {indices.dtype}, int32 or int64 expected", str(indices))
+        raise DtypeError(operation, f"indices are {indices.dtype}, int32 or int64 expected", str(indices), ".long()?")
 
 
 @op("embedding", "torch.nn.functional.embedding", formula="y[..., d] = w[x[...], d]")

@@ -128,7 +128,9 @@ def repeated(context: Context, operation: str, input: TensorType, repeats: Seque
         return input.with_shape(Shape.of(context.fresh_pack()))
     counts = [size(context, value) for value in repeats]
     if len(counts) < input.shape.least_rank:
-        raise ShapeError(operation, f"{len(counts)} repeats for {input.shape.least_rank} axes", f"{input} by {Shape(tuple(counts))}")
+        raise ShapeError(
+            operation, f"{len(counts)} repeats for {input.shape.least_rank} axes", f"{input} by {Shape(tuple(counts))}"
+        )
     for i, count in enumerate(reversed(counts)):
         own = input.shape.at(-1 - i)
         is_new = input.shape.rank is not None and i >= input.shape.rank

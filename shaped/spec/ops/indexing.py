@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Union
 
 from shaped.errors import DtypeError, ShapeError
-from shaped.spec.broadcast import broadcast, is_joined, uncertain_if_joined
+from shaped.spec.broadcast import broadcast, is_joined, new_axes_hint, uncertain_if_joined
 from shaped.spec.dims import ONE, ZERO, Dim, Min, ceildiv, minimum
 from shaped.spec.dtypes import BOOL, COMPLEX, FLOATS, INT64
 from shaped.spec.facts import Status
@@ -95,9 +95,10 @@ def setitem(context: Context, input: TensorType, items: tuple[Index, ...], value
     if len(shape.dims) > target.shape.rank and not shape.dims[0].has_unknown:
         reason = f"the value has {len(shape.dims)} axes, the place {target.shape.rank}"
         raise ShapeError("setitem", reason, operands)
+    hint = new_axes_hint([target.shape.dims, shape.dims])
 
     def fault(a: Dim, b: Dim) -> ShapeError:
-        return ShapeError("setitem", f"sizes {a} and {b} differ", operands, dims=(a, b))
+        return ShapeError("setitem", f"sizes {a} and {b} differ", operands, hint, (a, b))
 
     with uncertain_if_joined(context, target, value):
         require_expands(context, shape, target.shape, fault)

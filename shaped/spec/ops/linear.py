@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import DtypeError, Fault, ShapeError
-from shaped.spec.dims import ONE, Dim
+from shaped.spec.dims import ONE, Dim, Kind
 from shaped.spec.op import Module, module, op
 from shaped.spec.ops.lazy import declare_lazy
 from shaped.spec.ops.options import common_dtype, flag, option_size, optional_tensor, parameter_dtype, require_equal
@@ -48,6 +48,19 @@ def map_last_axis(
     return input.shape.replace(-1, *out)
 
 
+def last_axis_hint(shape: Shape, features: Dim) -> str:
+    """The transposition that brings the features to the last axis, where exactly one axis has that size."""
+    if shape.rank is None or features.has_unknown:
+        return ""
+    fitting = [i for i, dim in enumerate(shape.dims[:-1]) if dim == features]
+    if len(fitting) != 1 or fitting == [0]:
+        return ""
+    order = [*(i for i in range(shape.rank) if i != fitting[0]), fitting[0]]
+    if fitting[0] == shape.rank - 2:
+        return f".transpose({shape.rank - 2}, {shape.rank - 1})?"
+    return f".permute({', '.join(map(str, order))})?"
+
+
 @op("linear", "torch.nn.functional.linear", formula="y[..., o] = b[o] + sum(i) x[..., i]*w[o, i]")
 def linear(context: Context, input: TensorType, weight: TensorType, bias: Value = None) -> TensorType:
     """Map the last axis by a matrix (out, in), or reduce it by a vector (in,).
@@ -69,7 +82,7 @@ def linear(context: Context, input: TensorType, weight: TensorType, bias: Value 
     *out, in_features = weight.shape.dims
     tensor = optional_tensor(context, bias)
     if tensor is not None and out:
-        _check_bias(context, tensor, out[0])
+        _check_bias(context, input, weight, tensor)
     return input.with_shape(map_last_axis(context, "linear", input, in_features, tuple(out))).with_dtype(kind)
 
 
@@ -77,7 +90,7 @@ def _dtype(input: TensorType, weight: TensorType) -> DType:
     """The dtype of the result.
 
     Raises:
-        DtypeError: one is of integers and one of floats. Floats of two sizes are torch's to refuse: autocast casts them.
+        DtypeError: one is of integers and one of floats. Floats of two sizes may be cast by autocast.
     """
     kinds = [{category(name) for name in tensor.dtype.names} for tensor in (input, weight)]
     if not kinds[0] & kinds[1]:
@@ -88,14 +101,15 @@ def _dtype(input: TensorType, weight: TensorType) -> DType:
     return common_dtype(input, weight)
 
 
-def _check_bias(context: Context, bias: TensorType, out_features: Dim) -> None:
-    """A bias of one axis has `out_features` values, or one."""
+def _check_bias(context: Context, input: TensorType, weight: TensorType, bias: TensorType) -> None:
+    """A bias of one axis has a value for each row of the weight, or one."""
     if bias.shape.rank != 1:
         return
-    (length,) = bias.shape.dims
+    (length,), out_features = bias.shape.dims, weight.shape.dims[0]
     if context.is_never_equal(length, out_features) and context.is_never_equal(length, ONE):
-        reason = f"bias {bias}, ({out_features},) expected"
-        raise ShapeError("linear", reason, dims=(length, out_features))
+        reason = f"the bias has {length} values, {out_features} expected"
+        operands = f"{input} with weight {weight}, bias {bias}"
+        raise ShapeError("linear", reason, operands, dims=(length, out_features))
 
 
 @op(
@@ -173,9 +187,17 @@ class Linear(Module):
 
     def forward(self, context: Context, input: TensorType) -> TensorType:
         """(..., in_features) -> (..., out_features)."""
-        hint = f"nn.Linear({input.shape.at(-1)}, {self.out_features})?"
+        hint = self._hint(input)
         shape = map_last_axis(context, "linear", input, self.in_features, (self.out_features,), hint)
         return input.with_shape(shape).with_dtype(_dtype(input, self.weight))
+
+    def _hint(self, input: TensorType) -> str:
+        """The axes in another order, or a layer for the last axis unless that may have any size."""
+        last = input.shape.at(-1)
+        moved = last_axis_hint(input.shape, self.in_features)
+        if moved or last is None or any(symbol.kind is Kind.NAME for symbol in last.symbols()):
+            return moved
+        return f"nn.Linear({last}, {self.out_features})?"
 
 
 declare_lazy(Linear)

@@ -9,6 +9,7 @@ from shaped.spec.dims import Dim, product
 from shaped.spec.dtypes import DType
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import listed
+from shaped.spec.ops.linear import last_axis_hint
 from shaped.spec.ops.options import (
     flag,
     is_less,
@@ -179,7 +180,7 @@ def normalize_trailing(
             continue
 
         def fault(axis: int = axis, found: Dim = found, expected: Dim = expected) -> Fault:
-            hint = _last_axis_hint(input.shape, expected) if count == 1 else ""
+            hint = last_axis_hint(input.shape, expected) if count == 1 else ""
             return ShapeError(
                 operation, f"axis {axis} is {found}, {expected} expected", operands, hint, (found, expected)
             )
@@ -189,19 +190,6 @@ def normalize_trailing(
     if shape.rank is None and len(shape.tail) < count:
         shape = Shape.of(context.fresh_pack(), *normalized_shape[: count - len(shape.tail)], *shape.tail)
     return input.with_shape(shape)
-
-
-def _last_axis_hint(shape: Shape, features: Dim) -> str:
-    """The transposition that brings the features to the last axis, where exactly one axis has that size."""
-    if shape.rank is None or features.has_unknown:
-        return ""
-    fitting = [i for i, dim in enumerate(shape.dims[:-1]) if dim == features]
-    if len(fitting) != 1 or fitting == [0]:
-        return ""
-    order = [*(i for i in range(shape.rank) if i != fitting[0]), fitting[0]]
-    if fitting[0] == shape.rank - 2:
-        return f".transpose({shape.rank - 2}, {shape.rank - 1})?"
-    return f".permute({', '.join(map(str, order))})?"
 
 
 def trailing_sizes(context: Context, operation: str, normalized_shape: Value) -> tuple[Dim, ...] | None:

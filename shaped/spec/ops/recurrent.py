@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shaped.errors import Fault, ShapeError
 from shaped.spec.dims import Dim
 from shaped.spec.op import Module, module
-from shaped.spec.ops.linear import parameter_if
+from shaped.spec.ops.linear import last_axis_hint, parameter_if
 from shaped.spec.ops.options import (
     common_dtype,
     flag,
@@ -36,9 +36,7 @@ def _require_features(context: Context, operation: str, input: TensorType, featu
 
     def fault() -> Fault:
         operands = f"{input} with input size {features}"
-        fitting = [i for i, size in enumerate(input.shape.dims) if size == features] if axis > 0 else []
-        # The batch is never moved by a hint: only the two other axes.
-        hint = f".transpose({axis - 1}, {axis})?" if fitting == [axis - 1] and not features.has_unknown else ""
+        hint = last_axis_hint(input.shape, features) if axis > 0 else ""
         return ShapeError(operation, f"axis {axis} is {found}, {features} expected", operands, hint, (found, features))
 
     require_equal(context, (input,), found, features, fault)
@@ -49,12 +47,16 @@ def _require_state(context: Context, operation: str, name: str, state: TensorTyp
     if state.shape.rank is None:
         return
     reason, operands = f"{Shape(expected)} expected", f"{name} {state}"
+    dims = state.shape.dims
+    hint = f"{name}.transpose(0, 1)?" if (*dims[1:2], *dims[:1], *dims[2:]) == expected != dims else ""
     if state.shape.rank != len(expected):
         raise ShapeError(operation, reason, operands)
     for found, wanted in zip(state.shape.dims, expected, strict=True):
 
         def fault(found: Dim = found, wanted: Dim = wanted) -> Fault:
-            return ShapeError(operation, f"{reason}: sizes {found} and {wanted} differ", operands, dims=(found, wanted))
+            return ShapeError(
+                operation, f"{reason}: sizes {found} and {wanted} differ", operands, hint, (found, wanted)
+            )
 
         require_equal(context, (state,), found, wanted, fault)
 

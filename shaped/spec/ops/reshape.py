@@ -77,7 +77,9 @@ def regrouped(context: Context, operation: str, input: TensorType, shape: Sequen
     if asked.constant == 0:
         raise ShapeError(operation, "-1 can be any size, the other sizes hold 0 elements", as_text)
     if leaves_rest(context, elements, asked):
-        reason = f"{product(input.shape.dims)} elements are not divisible by {product(given)}"
+        held, others = product(input.shape.dims), product(given)
+        what = f"{held} elements are" if elements == held else f"{elements} is"
+        reason = f"{what} not divisible by {others if elements == held else asked}"
         raise ShapeError(operation, reason, as_text, dims=_at_fault(input.shape.dims, given))
     wanted[inferred[0]] = quotient(context, elements, asked)
     if asked == ONE:

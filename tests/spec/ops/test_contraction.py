@@ -86,7 +86,7 @@ def test_a_forgotten_transpose_is_hinted_at() -> None:
     with pytest.raises(ShapeError) as fault:
         apply("torch.matmul", of(b, t, d), of(b, t, d))
     assert str(fault.value) == "matmul: (b, t, d) @ (b, t, d): inner dimensions d and t differ"
-    assert fault.value.hint == "transpose the second: `.mT`?"
+    assert fault.value.hint == "transpose the second: .mT?"
 
 
 def test_a_name_is_not_taken_for_an_int_that_stands_beside_it() -> None:

@@ -12,4 +12,4 @@ if TYPE_CHECKING:
 def pool(pooler: Pooler, tokens: Float[Tensor, "b t d"]) -> Float[Tensor, "b n d"]:
     query = pooler.queries.expand(tokens.shape[0], -1, -1)
     weights = (query @ tokens).softmax(dim=-1)  # error[shape]
-    return weights @ tokens
+    return weights @ tokens  # cause: the sizes of the pooler are not known here

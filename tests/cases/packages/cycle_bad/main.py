@@ -12,7 +12,7 @@ class Pooler(nn.Module):
         self.queries = nn.Parameter(torch.randn(1, n, d))
 
     def forward(self, tokens: Float[Tensor, "b t d"]) -> Float[Tensor, "b n d"]:
-        return attention.pool(self, tokens)
+        return attention.pool(self, tokens)  # cause: the call
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ class Encoder(nn.Module):
     def forward(self, ids: Int[Tensor, "b t"]) -> Float[Tensor, "b d_model"]:
         x = self.embed(ids)
         for block in self.blocks:
-            x = block(x)
+            x = block(x)  # cause: the call
         return x.mean(dim=1)
 
 
