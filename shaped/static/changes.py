@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-import functools
 from itertools import chain
+
+from shaped.static.node_cache import kept_on_node
 
 # Methods that change the list, dictionary or container that they are called on.
 _CHANGING = frozenset(
@@ -16,7 +17,7 @@ _CHANGING = frozenset(
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-@functools.cache
+@kept_on_node
 def attributes_changed(node: ast.ClassDef) -> frozenset[str]:
     """The attributes of `self` that the methods of a class change, its constructor left out."""
     methods = [statement for statement in node.body if isinstance(statement, FunctionNode)]
@@ -32,7 +33,7 @@ def _attributes(method: FunctionNode) -> set[str]:
     }
 
 
-@functools.cache
+@kept_on_node
 def globals_changed(module: ast.Module) -> frozenset[str]:
     """The names that functions of a module change in its scope: declared `global`, or an object that they change."""
     names: set[str] = set()

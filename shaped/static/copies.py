@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import copy
-import functools
 
 from shaped.spec.op import Module
+from shaped.static.node_cache import kept_on_node
 from shaped.static.values import Container, DictValue, Instance, ListValue, ManyValue, Maybe, StaticValue
 
 
@@ -102,13 +102,13 @@ def _copy_content(
     return tuple(_copy(item, done) for item in content)
 
 
-@functools.cache
-def names_in(*nodes: ast.expr) -> frozenset[str]:
-    """The names that expressions use."""
-    return frozenset(node.id for root in nodes for node in ast.walk(root) if isinstance(node, ast.Name))
+@kept_on_node
+def names_in(root: ast.expr) -> frozenset[str]:
+    """The names that an expression uses."""
+    return frozenset(node.id for node in ast.walk(root) if isinstance(node, ast.Name))
 
 
-@functools.cache
+@kept_on_node
 def walrus_names(root: ast.expr) -> tuple[str, ...]:
     """The names that `:=` binds in an expression."""
     return tuple(node.target.id for node in ast.walk(root) if isinstance(node, ast.NamedExpr))

@@ -215,7 +215,7 @@ def _dict_comprehension(interpreter: Interpreter, node: ast.DictComp) -> StaticV
     def pair() -> StaticValue:
         return (interpreter.evaluate(node.key), interpreter.evaluate(node.value))
 
-    content = _comprehend(interpreter, node, pair, names_in(node.key, node.value))
+    content = _comprehend(interpreter, node, pair, names_in(node.key) | names_in(node.value))
     if isinstance(content, ManyValue):
         return DictValue({}, complete=False)
     items: dict[object, StaticValue] = {}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-import functools
+
+from shaped.static.node_cache import kept_on_node
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-@functools.cache
+@kept_on_node
 def free_names(root: ast.AST) -> frozenset[str]:
     """The names that the functions of a module or function read from outside themselves.
 
@@ -19,7 +20,7 @@ def free_names(root: ast.AST) -> frozenset[str]:
     return frozenset().union(*(_free(function) for function in _functions_in(root)))
 
 
-@functools.cache
+@kept_on_node
 def holds_functions(node: Function) -> bool:
     """Whether a function defines others, which see its names."""
     return bool(_functions_in(node))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from shaped.static import annotate, attributes
 from shaped.static.changes import globals_changed
 from shaped.static.imports import absolute_name
 from shaped.static.join import join
+from shaped.static.node_cache import kept_on_node
 from shaped.static.values import (
     ClassValue,
     DictValue,
@@ -189,6 +189,7 @@ def _forget_changed(interpreter: Interpreter, module: SourceModule) -> None:
     for name in globals_changed(module.tree) & names.keys():
         if not isinstance(names[name], (FunctionValue, ClassValue, SourceModule, External, Imported)):
             names[name] = UNKNOWN
+    interpreter.journal.changed.add(id(names))
 
 
 def _is_script(node: ast.stmt) -> bool:
@@ -211,6 +212,7 @@ def member(interpreter: Interpreter, module: SourceModule, name: str) -> StaticV
         with interpreter.in_frame(interpreter.new_frame(module, module.environment, module.name)):
             module.environment.names[name] = UNKNOWN  # names that import each other in a circle
             value = module.environment.names[name] = resolve(interpreter, value)
+            interpreter.journal.changed.add(id(module.environment.names))
     if value is not None or name in module.environment.names:
         return value
     submodule = interpreter.imports.load(f"{module.name}.{name}", module) if module.is_package else None
@@ -278,7 +280,7 @@ def _settled(value: StaticValue) -> StaticValue:
     return value
 
 
-@functools.cache
+@kept_on_node
 def _is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for inner in ast.walk(node))
 

@@ -24,6 +24,7 @@ from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
 from shaped.static import calls, expressions, lowering, statements
 from shaped.static.annotations import TypeForm
+from shaped.static.fingerprints import Fingerprints
 from shaped.static.free_names import holds_functions
 from shaped.static.imports import Imports
 from shaped.static.join import join_slots
@@ -96,6 +97,7 @@ class Interpreter:
         self.classes: dict[str, ClassValue] = {}
         self.aliases: dict[str, TypeForm] = {}
         self.memory = Memory()
+        self.fingerprints = Fingerprints(self.journal)
         self.sizes_of: dict[int, dict[str, Dim]] = {}  # what a generic object's constructor was given, by its identity
         self.faulty: set[int] = set()  # functions that are wrong for all callers
         self.in_trial = 0

@@ -49,12 +49,15 @@ class Journal:
     """
 
     epoch: int = 0  # grows whenever an object that outlives a call is changed
+    changed: set[int] = field(default_factory=set)  # dictionaries that outlive a call, for who remembers what they held
     _before: list[dict[Change, tuple[Slots, object, StaticValue | Missing]]] = field(default_factory=list)
     _watching: list[Touched] = field(default_factory=list)
 
     def set(self, slots: Slots, key: object, value: StaticValue | Missing, *, local: bool = False) -> None:
         """Set (or with MISSING delete) a slot; `local` for the names of a call under way."""
         self.epoch += not (local or isinstance(slots, LocalNames))
+        if not isinstance(slots, LocalNames):
+            self.changed.add(id(slots))
         for touched in self._watching:
             touched[(id(slots), key)] = (slots, key)
         if self._before:
@@ -75,6 +78,8 @@ class Journal:
                 {change: (slots, key, slots.get(key, MISSING)) for change, (slots, key, _) in before.items()}
             )
             for slots, key, old in before.values():
+                if not isinstance(slots, LocalNames):
+                    self.changed.add(id(slots))
                 if isinstance(old, Missing):
                     slots.pop(key, None)
                 else:

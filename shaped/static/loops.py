@@ -13,6 +13,7 @@ from shaped.spec.values import TensorType
 from shaped.static import assignment, conditions, iteration
 from shaped.static.join import covers, forgotten, join, join_many
 from shaped.static.journal import Change, Changes, Missing
+from shaped.static.node_cache import kept_on_node
 from shaped.static.values import ManyValue, StaticValue
 
 if TYPE_CHECKING:
@@ -123,7 +124,8 @@ def _run_counted(
 def _changes_shapes(interpreter: Interpreter, start: Callable[[], None], body: list[ast.stmt]) -> bool:
     """Whether a round leaves a tensor to the next one in another shape than it had before."""
     names = interpreter.here.environment.names
-    if interpreter.in_trial or not any(isinstance(names.get(name), TensorType) for name in _assigned(tuple(body))):
+    assigned = frozenset().union(*map(_assigned, body))
+    if interpreter.in_trial or not any(isinstance(names.get(name), TensorType) for name in assigned):
         return False
     before = dict(names)
     loop = Loop(0, interpreter.journal.depth())
@@ -137,14 +139,11 @@ def _changes_shapes(interpreter: Interpreter, start: Callable[[], None], body: l
     )
 
 
-@functools.cache
-def _assigned(body: tuple[ast.stmt, ...]) -> frozenset[str]:
-    """The names that statements may bind anew."""
+@kept_on_node
+def _assigned(root: ast.stmt) -> frozenset[str]:
+    """The names that a statement may bind anew."""
     return frozenset(
-        inner.id
-        for statement in body
-        for inner in ast.walk(statement)
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)
+        node.id for node in ast.walk(root) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )
 
 

@@ -165,6 +165,7 @@ def _fill(interpreter: Interpreter, instance: Instance, scope: str, ints: Kind) 
     for name in changed:
         if name in instance.attributes:
             instance.attributes[name] = UNKNOWN
+    interpreter.journal.changed.add(id(instance.attributes))
 
 
 _SHORTEST_NAME = 3  # `h` may be the heads of a constructor and the height of an annotation
