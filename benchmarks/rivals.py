@@ -209,7 +209,7 @@ def row(found: Findings) -> list[str]:
 def main() -> None:
     """Print one table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--environment", type=Path, default=Path(".venv-rivals"), help="where the other tools are")
+    parser.add_argument("--environment", type=Path, default=Path(".venv/rivals"), help="where the other tools are")
     parser.add_argument("--verbose", action="store_true", help="list what each tool misses, and its false alarms")
     options = parser.parse_args()
     environment = options.environment.absolute()
