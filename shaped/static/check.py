@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -40,7 +42,10 @@ class Checker:
         Raises:
             OSError: the file cannot be read.
         """
-        path = path.absolute()
+        with _deep_recursion():
+            return self._check(path.absolute(), source)
+
+    def _check(self, path: Path, source: str | None) -> Report:
         if source is None:
             try:
                 source = self.read(path)
@@ -60,6 +65,20 @@ class Checker:
         report = interpreter.finish()
         report.diagnostics, report.silenced = suppress.split(source, report.diagnostics)
         return report
+
+
+_DEEPEST = 6_000
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Let expressions be nested as deep as Python itself reads them; each level takes several calls here."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _DEEPEST))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def _unreadable(path: Path, line: int, column: int, message: str) -> Report:
@@ -128,9 +147,9 @@ def _guarded(interpreter: Interpreter, node: ast.AST, name: str, run: Callable[[
     facts, certain = interpreter.context.facts, interpreter.context.certain
     try:
         run()
-    except TooMuch:
+    except (TooMuch, RecursionError):  # too long or too deep to be followed: nothing is known of it
         pass
-    except (Exception, RecursionError) as error:  # our own faults never take the user's tool down
+    except Exception as error:  # our own faults never take the user's tool down
         if interpreter.show_traceback:
             raise
         interpreter.frame = None

@@ -49,7 +49,7 @@ def _constant(interpreter: Interpreter, node: ast.Constant) -> StaticValue:
     if isinstance(value, (bool, str, float)) or value is None:
         return value
     if isinstance(value, int):
-        return Dim.of(value)
+        return Dim.of(value) if value.bit_length() <= operators.MOST_BITS else UNKNOWN
     return EllipsisValue() if value is ... else UNKNOWN
 
 
@@ -142,6 +142,8 @@ def _list(interpreter: Interpreter, node: ast.List) -> StaticValue:
 
 def _content(interpreter: Interpreter, nodes: list[ast.expr]) -> tuple[StaticValue, ...] | ManyValue | ShapeValue:
     """The items of a display; a starred shape keeps its axes that were not counted."""
+    if not any(isinstance(node, ast.Starred) for node in nodes):
+        return tuple(interpreter.evaluate_all(nodes))
     total: StaticValue = ()
     for node in nodes:
         if isinstance(node, ast.Starred):

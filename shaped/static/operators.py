@@ -61,6 +61,7 @@ _ON_FLOATS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Pow: operator.pow,
 }
 _LARGEST_POWER = 8
+MOST_BITS = 64  # of an int that is followed
 
 
 def binary(interpreter: Interpreter, op: ast.operator, a: StaticValue, b: StaticValue) -> StaticValue:
@@ -90,7 +91,13 @@ def binary(interpreter: Interpreter, op: ast.operator, a: StaticValue, b: Static
 
 
 def ints(interpreter: Interpreter, op: ast.operator, a: Dim, b: Dim) -> StaticValue:
-    """`a op b` of two ints."""
+    """`a op b` of two ints; a constant that is too large for a size is not followed."""
+    result = _ints(interpreter, op, a, b)
+    constant = result.constant if isinstance(result, Dim) else None
+    return UNKNOWN if constant is not None and constant.bit_length() > MOST_BITS else result
+
+
+def _ints(interpreter: Interpreter, op: ast.operator, a: Dim, b: Dim) -> StaticValue:
     context = interpreter.context
     match op:
         case ast.Add():
@@ -114,6 +121,8 @@ def ints(interpreter: Interpreter, op: ast.operator, a: Dim, b: Dim) -> StaticVa
             return Ratio(a, b)
         case ast.Pow():
             power = b.constant
+            if a.constant == 0 and power is not None and power < 0:
+                return UNKNOWN
             if a.constant is not None and power is not None and abs(power) < 64:
                 result = a.constant**power
                 return Dim.of(result) if isinstance(result, int) else float(result)
