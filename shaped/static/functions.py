@@ -177,7 +177,8 @@ def execute_module(interpreter: Interpreter, module: SourceModule) -> None:
         if module.path == interpreter.path:
             interpreter.execute(module.tree.body)
         else:
-            with interpreter.quietly():
+            # What it costs is not on the account of the function that happens to look at it first.
+            with interpreter.quietly(), interpreter.steps_apart():
                 interpreter.execute([node for node in module.tree.body if not _is_script(node)])
     interpreter.context.facts, interpreter.context.certain = facts, certain
     _forget_changed(interpreter, module)
@@ -221,6 +222,8 @@ def member(interpreter: Interpreter, module: SourceModule, name: str) -> StaticV
 
 def import_all(interpreter: Interpreter, name: str) -> None:
     """`from name import *`."""
+    if interpreter.here.module.path != interpreter.path and not interpreter.imports.may_take_all():
+        return
     found = interpreter.imports.load(name, interpreter.here.module)
     if found is None:
         return

@@ -13,6 +13,7 @@ from shaped.static.values import SourceModule
 LIBRARIES = frozenset(
     ["torch", "numpy", "einops", "jaxtyping", "typing", "typing_extensions", "dataclasses", "math", "functools"]
 )
+MOST_TAKEN_WHOLE = 16  # modules from which others than the checked one take all names
 
 
 class Imports:
@@ -29,6 +30,15 @@ class Imports:
         self.looked_for: set[Path] = set()  # the files, there or not, that the answer depends on
         self._modules: dict[Path, SourceModule | None] = {}
         self._found: dict[tuple[str, Path], Path | None] = {}
+        self._taken_whole = 0
+
+    def may_take_all(self) -> bool:
+        """Whether one more module's names may all be taken, on behalf of another than the checked one.
+
+        A package whose `__init__` takes all of hundreds of modules is not read as a whole for one file.
+        """
+        self._taken_whole += 1
+        return self._taken_whole <= MOST_TAKEN_WHOLE
 
     def source(self, path: Path, text: str) -> SourceModule:
         """The module of a file with this text.
@@ -39,7 +49,7 @@ class Imports:
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # invalid escapes are the compiler's to report
-            tree = ast.parse(text, filename=str(path), type_comments=False)
+            tree = ast.parse(text.removeprefix("\ufeff"), filename=str(path), type_comments=False)
         module = SourceModule(module_name(path), path, tree, path.stem == "__init__")
         self._modules[path] = module
         return module

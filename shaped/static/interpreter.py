@@ -50,6 +50,7 @@ MOST_CALLS = 12  # calls within calls that are followed
 # calls are followed, beyond the second the function is given up.
 MOST_STEPS_IN_CALLS = 6_000
 MOST_STEPS = 60_000
+MOST_STEPS_OF_FILE = 150_000  # beyond this many for the whole file no further calls are followed
 
 
 class TooMuch(Exception):
@@ -89,6 +90,7 @@ class Interpreter:
         self.report = Report(str(path))
         self.frame: Frame | None = None
         self.steps = 0
+        self.all_steps = 0
         self.muted = 0
         self.counting = False
         self.known: dict[tuple[int, int, int, int], tuple[ast.expr, TensorType]] = {}
@@ -110,6 +112,7 @@ class Interpreter:
     def evaluate(self, node: ast.expr) -> StaticValue:
         """The value of an expression on the path under way. A fault in it is reported; its value is then unknown."""
         self.steps += 1
+        self.all_steps += 1
         if self.steps > MOST_STEPS:
             raise TooMuch
         certain = self.context.certain
@@ -210,6 +213,17 @@ class Interpreter:
             self.counting = counting
 
     @contextmanager
+    def steps_apart(self) -> Iterator[None]:
+        """Count steps anew; what is given up meanwhile is given up alone."""
+        steps, self.steps = self.steps, 0
+        try:
+            yield
+        except TooMuch:
+            pass
+        finally:
+            self.steps = steps
+
+    @contextmanager
     def in_frame(self, frame: Frame) -> Iterator[None]:
         """Work in another frame; its facts do not outlive it unless the caller keeps them."""
         previous, self.frame = self.frame, frame
@@ -258,7 +272,9 @@ class Interpreter:
     @property
     def may_follow_calls(self) -> bool:
         """Whether the call that begins may be followed into the function's body."""
-        return self.depth <= MOST_CALLS and self.steps <= MOST_STEPS_IN_CALLS
+        return (
+            self.steps <= MOST_STEPS_IN_CALLS and self.all_steps <= MOST_STEPS_OF_FILE and self.depth <= MOST_CALLS
+        )
 
     # Findings
 
