@@ -16,7 +16,6 @@ from types import ModuleType
 import torch
 
 import shaped
-
 from shaped.static.check import Checker
 from shaped.static.report import Report
 
