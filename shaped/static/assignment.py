@@ -145,6 +145,11 @@ def assign(interpreter: Interpreter, target: ast.expr, value: StaticValue) -> No
                 assign(interpreter, element, item)
         case ast.Attribute():
             receiver = interpreter.evaluate_present(target.value)
+            if isinstance(receiver, TensorType) and target.attr == "data":
+                if isinstance(target.value, (ast.Name, ast.Attribute)):
+                    known = isinstance(value, TensorType)
+                    assign(interpreter, target.value, value if known else interpreter.context.unknown_tensor())
+                return
             attributes.set_attribute(interpreter, receiver, target.attr, value)
         case ast.Subscript():
             _set_item(interpreter, target, value)

@@ -46,6 +46,13 @@ def globals_changed(module: ast.Module) -> frozenset[str]:
     return frozenset(names)
 
 
+@kept_on_node
+def objects_changed(statement: ast.stmt) -> tuple[ast.Name | ast.Attribute, ...]:
+    """The names and attributes whose objects a statement changes."""
+    owners = [_changed(node) for node in ast.walk(statement) if not isinstance(node, (ast.Name, ast.Attribute))]
+    return tuple(owner for owner in owners if isinstance(owner, (ast.Name, ast.Attribute)))
+
+
 def _changed(node: ast.AST) -> ast.expr | None:
     """The name or attribute that a node assigns to, deletes, or changes the object of."""
     if not isinstance(node, (ast.Call, ast.Subscript, ast.Attribute, ast.Name)):

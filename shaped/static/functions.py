@@ -55,6 +55,7 @@ TRANSPARENT = frozenset(
         "staticmethod",
         "classmethod",
         "property",
+        "setter",
         "cached_property",
         "autocast",
         "custom_fwd",

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from shaped.spec.dims import Dim, Symbol
 from shaped.spec.values import TensorType
 from shaped.static import assignment, conditions, iteration
+from shaped.static.changes import objects_changed
 from shaped.static.join import covers, forgotten, join, join_many
 from shaped.static.journal import Change, Changes, Missing
 from shaped.static.node_cache import kept_on_node
-from shaped.static.values import ManyValue, StaticValue
+from shaped.static.values import ListValue, ManyValue, StaticValue
 
 if TYPE_CHECKING:
     from shaped.static.interpreter import Interpreter
@@ -50,7 +51,7 @@ def execute_for(interpreter: Interpreter, node: ast.For | ast.AsyncFor) -> bool:
     """`for target in iterable`; False if no path goes on behind it."""
     iterable = interpreter.evaluate_present(node.iter)
     rounds = iteration.items(interpreter, iterable)
-    if rounds is not None and len(rounds) <= MOST_ROUNDS:
+    if rounds is not None and len(rounds) <= MOST_ROUNDS and not _is_changed(interpreter, iterable, node.body):
         starts = [functools.partial(assignment.assign, interpreter, node.target, value) for value in rounds]
         return _run_counted(interpreter, starts, node.body, node.orelse)
     element, count = iteration.element(interpreter, iterable)
@@ -60,6 +61,15 @@ def execute_for(interpreter: Interpreter, node: ast.For | ast.AsyncFor) -> bool:
 
     _run_widened(interpreter, start, node.body, count)
     return interpreter.execute(node.orelse)
+
+
+def _is_changed(interpreter: Interpreter, iterable: StaticValue, body: list[ast.stmt]) -> bool:
+    """Whether a loop over a list changes the list, so that its items are not those that were counted."""
+    if not isinstance(iterable, ListValue):
+        return False
+    with interpreter.quietly():
+        owners = [owner for statement in body for owner in objects_changed(statement)]
+        return any(interpreter.evaluate(owner) is iterable for owner in owners)
 
 
 def execute_while(interpreter: Interpreter, node: ast.While) -> bool:

@@ -10,10 +10,11 @@ from shaped.spec.dims import Dim, product
 from shaped.spec.op import Module, find_op
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static import assignment, calls, iteration, operators
-from shaped.static.join import join_many
+from shaped.static.join import join_many, join_tensors
 from shaped.static.values import (
     Container,
     DictValue,
+    Environment,
     Instance,
     ListValue,
     ManyValue,
@@ -161,15 +162,38 @@ def _tensor(
     bound.kwargs, bound.complete, bound.axes = arguments.kwargs, arguments.complete, arguments.axes
     result = calls.apply(interpreter, op, full, bound)
     if full in op.in_place:
-        _store(interpreter, node, result)
+        _store(interpreter, node, tensor, result)
     return result
 
 
-def _store(interpreter: Interpreter, node: ast.AST, result: StaticValue) -> None:
-    """An in-place method changes the tensor that it is called on."""
-    target = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-    if isinstance(target, (ast.Name, ast.Attribute)) and isinstance(result, TensorType):
+def _store(interpreter: Interpreter, node: ast.AST, before: TensorType, result: StaticValue) -> None:
+    """An in-place method changes the tensor that it is called on, under all its names."""
+    target: ast.AST | None = node
+    while isinstance(target, ast.Call) and isinstance(target.func, ast.Attribute) and target.func.attr.endswith("_"):
+        target = target.func.value
+    if not isinstance(result, TensorType):
+        return
+    if result.shape != before.shape:
+        _may_change(interpreter, before, join_tensors(interpreter.context, before, result))
+    if isinstance(target, (ast.Name, ast.Attribute)):
         assignment.assign(interpreter, target, result)
+    elif isinstance(target, ast.Subscript):
+        with interpreter.quietly():
+            holder = interpreter.evaluate(target.value)
+        if isinstance(holder, (ListValue, DictValue)):
+            assignment.assign(interpreter, target, result)
+
+
+def _may_change(interpreter: Interpreter, before: TensorType, after: TensorType) -> None:
+    """What holds the very tensor that is changed in place may hold it as it is then."""
+    frame = interpreter.frame
+    while frame is not None:
+        scope: Environment | None = frame.environment
+        while scope is not None:
+            for name in [name for name, value in scope.names.items() if value is before]:
+                interpreter.journal.set(scope.names, name, after, local=True)
+            scope = scope.outer
+        frame = frame.caller
 
 
 def _instance(
