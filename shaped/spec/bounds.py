@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from shaped.spec.dims import Atom, Dim, FloorDiv, Min, Monomial, Symbol
 
@@ -108,9 +109,25 @@ def is_nonnegative(dim: Dim, known: tuple[Dim, ...] = ()) -> bool:
     low = lower_bound(dim)
     if low is not None and low >= 0:
         return True
-    if dim.constant is not None or len(dim.terms) > LONGEST or not _may_be_nonnegative(dim, known):
+    if dim.constant is not None or len(dim.terms) > LONGEST:
         return False
-    return _Proof().of_nonnegative(dim, known, DEEPEST)
+    return _is_proved_nonnegative(dim, _about(dim, known))
+
+
+def _about(dim: Dim, known: tuple[Dim, ...]) -> tuple[Dim, ...]:
+    """What of `known` is about the names of `dim`, or about those of another fact about them."""
+    names = dim.symbols()
+    while known:
+        added = frozenset().union(*(symbols for fact in known if not names.isdisjoint(symbols := fact.symbols())))
+        if added <= names:
+            break
+        names |= added
+    return tuple(fact for fact in known if not names.isdisjoint(fact.symbols()))
+
+
+@lru_cache(maxsize=4096)
+def _is_proved_nonnegative(dim: Dim, known: tuple[Dim, ...]) -> bool:
+    return _may_be_nonnegative(dim, known) and _Proof().of_nonnegative(dim, known, DEEPEST)
 
 
 class _Proof:
