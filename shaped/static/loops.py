@@ -51,7 +51,8 @@ def execute_for(interpreter: Interpreter, node: ast.For | ast.AsyncFor) -> bool:
     """`for target in iterable`; False if no path goes on behind it."""
     iterable = interpreter.evaluate_present(node.iter)
     rounds = iteration.items(interpreter, iterable)
-    if rounds is not None and len(rounds) <= MOST_ROUNDS and not _is_changed(interpreter, iterable, node.body):
+    is_changed = _is_changed(interpreter, iterable, node.body)
+    if rounds is not None and len(rounds) <= MOST_ROUNDS and not is_changed:
         starts = [functools.partial(assignment.assign, interpreter, node.target, value) for value in rounds]
         return _run_counted(interpreter, starts, node.body, node.orelse)
     element, count = iteration.element(interpreter, iterable)
@@ -59,7 +60,7 @@ def execute_for(interpreter: Interpreter, node: ast.For | ast.AsyncFor) -> bool:
     def start() -> None:
         assignment.assign(interpreter, node.target, element())
 
-    _run_widened(interpreter, start, node.body, count)
+    _run_widened(interpreter, start, node.body, None if is_changed else count)
     return interpreter.execute(node.orelse)
 
 
@@ -171,12 +172,16 @@ def _run_widened(interpreter: Interpreter, start: Callable[[], None], body: list
     goes_on, changes = interpreter.journal.on_path(run)
     context.certain = certain
     ends = [*([changes] if goes_on else []), *loop.breaks]
+    entries = {change: slots.get(key) for change, (slots, key, _) in changes.slots.items() if change in grown}
     never_skipped = count is not None and context.is_at_least(count, 1)
     interpreter.join_paths(ends if ends and never_skipped else [*ends, Changes()])
     if count is not None and goes_on and not loop.breaks:
         for change, (slots, key, value) in changes.slots.items():
-            if change in grown and isinstance(value, ManyValue):
+            entry = entries.get(change)
+            if isinstance(value, ManyValue) and isinstance(entry, ManyValue):
                 original, added = grown[change]
+                if value.length != entry.length + added:
+                    continue  # not every round adds as much as the first one
                 interpreter.journal.set(slots, key, ManyValue(value.element, count * added + original))
     return bool(loop.breaks)
 
