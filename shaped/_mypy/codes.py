@@ -1,4 +1,4 @@
-"""mypy error codes for the checker's findings: `shape` with its sub-codes, `dtype`, `device` and the rest."""
+"""mypy error codes for the checker's findings: `shape` with its sub-codes, `dtype` and the rest."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from mypy.errorcodes import ErrorCode, error_codes
 _CATEGORY = "Shapes"
 SHAPE = ErrorCode("shape", "Check the shapes of tensors", _CATEGORY)
 _DESCRIPTIONS = {
-    "shape-axes": "Check that no view, reshape or repeat moves elements across axes",
-    "shape-broadcast": "Check that operands are not both stretched by broadcasting",
-    "shape-layout": "Check the order of batch, channel and sequence axes",
-    "shape-reduce": "Check which axes a reduction takes away",
+    "shape-axes": "Check that named axes are passed in the order in which they are expected",
+    "shape-broadcast": "Check that both operands of a loss are not stretched by broadcasting",
     "shape-squeeze": "Check that squeeze drops no axis by accident",
     "dtype": "Check the dtypes of tensors",
-    "device": "Check the devices of tensors",
     "annotation": "Check that shape annotations are well formed",
     "internal": "Report where the shape checker itself fails",
 }

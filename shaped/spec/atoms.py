@@ -40,7 +40,8 @@ class Symbol:
     @cached_property
     def number(self) -> int | None:
         """The number of a size that was not followed and has no name of its own (`Context.fresh`)."""
-        return int(self.name[1:]) if self.kind is Kind.UNKNOWN and self.name[1:].isdigit() else None
+        is_numbered = self.kind is Kind.UNKNOWN and self.name.startswith("_") and self.name[1:].isdigit()
+        return int(self.name[1:]) if is_numbered else None
 
     @property
     def is_fresh(self) -> bool:

@@ -123,7 +123,8 @@ class _Entry:
     def name(self, name: str) -> Dim:
         if name not in self.bindings.dims:
             universal = self.unbound is Kind.NAME
-            self.bindings.dims[name] = Dim.name(name, self.bindings.scope) if universal else self.context.fresh()
+            new = Dim.name(name, self.bindings.scope) if universal else self.context.fresh(name=name)
+            self.bindings.dims[name] = new
         return self.bindings.dims[name]
 
     def pack(self, axis: NamedPack | AnonymousPack) -> tuple[Axis, ...]:

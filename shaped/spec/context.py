@@ -34,9 +34,11 @@ class Context:
     found: list[Fault] = field(default_factory=list)
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
 
-    def fresh(self, low: int | None = 0) -> Dim:
-        """A size that was not followed, at least `low`."""
-        return Dim.atom(Symbol(f"_{next(self._numbers)}", Kind.UNKNOWN, low=low))
+    def fresh(self, low: int | None = 0, *, name: str = "") -> Dim:
+        """A size that was not followed, at least `low`; printed as `name` if an annotation names it."""
+        number = next(self._numbers)
+        symbol = Symbol(name, Kind.UNKNOWN, str(number), low) if name else Symbol(f"_{number}", Kind.UNKNOWN, low=low)
+        return Dim.atom(symbol)
 
     def count(self) -> int:
         """A number less than those of all fresh sizes to come."""

@@ -30,6 +30,7 @@ from shaped.static.values import (
     SourceModule,
     StaticValue,
     TypeValue,
+    ValueMethod,
     as_dim,
 )
 
@@ -244,7 +245,9 @@ def checked(
                     operation=operation,
                     what=what,
                 )
-            if value is UNKNOWN or isinstance(value, Opaque):
+            # `output.last_hidden_state` of a value that was not followed.
+            is_method = isinstance(value, ValueMethod) and value.receiver is UNKNOWN
+            if value is UNKNOWN or isinstance(value, Opaque) or is_method:
                 return promised(interpreter, form, what, unbound=Kind.UNKNOWN)
             return value
         case forms.UnionForm(options=options):

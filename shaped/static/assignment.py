@@ -12,6 +12,7 @@ from shaped.spec.ops.indexing import setitem
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static import annotate, attributes, indexing, iteration, operators
+from shaped.static.join import join_many
 from shaped.static.values import (
     Container,
     DictValue,
@@ -36,6 +37,11 @@ def execute_assign(interpreter: Interpreter, node: ast.Assign) -> bool:
     outer, frame.target = frame.target, interpreter.name_of(node.targets[0])
     value = interpreter.evaluate(node.value)
     frame.target = outer
+    if isinstance(node.value, ast.GeneratorExp) and isinstance(value, ListValue):
+        # Under a name it may be gone through more than once, and is used up then.
+        value = ListValue(
+            ManyValue(join_many(interpreter.context, value.content, ()).element, interpreter.context.fresh())
+        )
     value = _unpacked_shape(interpreter, node, value)
     for target in node.targets:
         assign(interpreter, target, value)

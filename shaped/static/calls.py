@@ -337,14 +337,19 @@ def run_alone(
     """The result of a function for all that a caller may give; its ints are of the kind `ints`."""
     frame = interpreter.new_frame(function.module, function.environment, scope or _scope(function), function)
     frame.receiver, frame.ints = receiver, ints
-    facts, certain = interpreter.context.facts, interpreter.context.certain
+    facts, certain, guarded = interpreter.context.facts, interpreter.context.certain, interpreter.guarded
     with interpreter.in_frame(frame):
+        # What a constructor asserts of its ints holds in the methods.
+        interpreter.context.facts = interpreter.facts_of.get(id(receiver), facts)
         # Where no annotation says what sizes stand for, callers' ints may have to be equal for reasons not seen here.
         interpreter.context.certain = _speaks_of_shapes(interpreter, function)
         interpreter.guarded = False
         objects.bind_generic(interpreter, function, receiver)
         result = _run(interpreter, function)
+    if function.name.endswith(".__init__"):
+        interpreter.facts_of[id(receiver)] = interpreter.context.facts
     interpreter.restore(facts, certain)
+    interpreter.guarded = guarded
     return result
 
 

@@ -101,6 +101,7 @@ class Interpreter:
         self.memory = Memory()
         self.fingerprints = Fingerprints(self.journal)
         self.sizes_of: dict[int, dict[str, Dim]] = {}  # what a generic object's constructor was given, by its identity
+        self.facts_of: dict[int, Facts] = {}  # what a generic object's constructor left known, by its identity
         self.faulty: set[int] = set()  # functions that are wrong for all callers
         self.in_trial = 0
         self.operands: dict[int, Changes] = {}  # what later operands of `and` and `or` change where they are read
@@ -353,7 +354,15 @@ class Interpreter:
 
     def _count(self, node: ast.expr, value: TensorType) -> None:
         span = span_of(node)
+        value = value.with_shape(self.known_shape(value.shape))
         self.known[(span.line, span.column, span.end_line, span.end_column)] = (node, value)
+
+    def known_shape(self, shape: Shape) -> Shape:
+        """The shape with the sizes that the path under way has learned: 768 behind `assert d == 768`."""
+        if shape.is_known or not self.context.facts.values:
+            return shape
+        axes = [self.context.facts.normalize(axis) if isinstance(axis, Dim) else axis for axis in shape.axes]
+        return Shape(tuple(axes))
 
     def finish(self) -> Report:
         """The report, with what was counted."""

@@ -64,6 +64,27 @@ def test_class_attributes_and_instance_attributes() -> None:
     assert shapes == ["3 5 3", "4 5 4"]
 
 
+def test_properties() -> None:
+    shapes = agree(
+        """
+        class Box:
+            def __init__(self, n):
+                self._n = n
+            @property
+            def n(self):
+                return self._n * 2
+            @n.setter
+            def n(self, value):
+                self._n = value
+        b = Box(2)
+        reveal_shape(torch.zeros(b.n))
+        b.n = 5
+        reveal_shape(torch.zeros(b.n, b._n))
+        """
+    )
+    assert shapes == ["4", "10 5"]
+
+
 def test_setattr_and_getattr() -> None:
     assert agree(
         """

@@ -33,6 +33,17 @@ def test_a_generator() -> None:
     )
 
 
+def test_a_generator_expression_is_used_up() -> None:
+    assert agree(
+        """
+        g = (i for i in range(3))
+        a = len(list(g))
+        b = len(list(g))
+        reveal_shape(torch.zeros(a, b))
+        """
+    )
+
+
 def test_next_takes_the_items_in_order() -> None:
     assert agree(
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -95,12 +96,10 @@ def test_a_fault_on_a_path_undoes_it_too() -> None:
 
     def path() -> None:
         journal.set(names, "x", "2")
-        raise ValueError
+        raise ValueError("on the way")
 
-    try:
+    with pytest.raises(ValueError, match="on the way"):
         journal.on_path(path)
-    except ValueError:
-        pass
     assert names == {"x": "1"}
     assert journal.depth() == 0
 

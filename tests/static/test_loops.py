@@ -214,6 +214,20 @@ def test_the_target_of_a_loop_stays_behind_it() -> None:
     )
 
 
+def test_a_loop_over_a_changing_list_runs_on() -> None:
+    assert agree(
+        """
+        xs = [1, 2]
+        total = 0
+        for item in xs:
+            total += 1
+            if len(xs) < 5:
+                xs.append(item)
+        reveal_shape(torch.zeros(total, len(xs)))
+        """
+    )
+
+
 def test_a_flag_that_a_loop_sets() -> None:
     assert agree(
         """
@@ -336,5 +350,23 @@ def test_a_try_in_a_loop() -> None:
             finally:
                 n += 100
         reveal_shape(torch.zeros(n))
+        """
+    )
+
+
+def test_a_list_that_grows_only_in_the_first_rounds() -> None:
+    assert agree(
+        """
+        xs = []
+        ys = [1]
+        for i in range(30):
+            if len(xs) < 5:
+                xs.append(torch.zeros(2))
+            if i < 3:
+                ys.append(i)
+            else:
+                ys.append(i)
+        reveal_shape(torch.stack(xs))
+        reveal_shape(torch.zeros(len(ys)))
         """
     )

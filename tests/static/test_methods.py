@@ -89,6 +89,34 @@ def test_a_dict_with_unknown_keys() -> None:
     )
 
 
+def test_in_place_methods() -> None:
+    assert agree(
+        """
+        x = torch.zeros(2, 3)
+        x.unsqueeze_(0)
+        reveal_shape(x)
+        x.squeeze_(0).t_()
+        reveal_shape(x)
+        y = x
+        y.unsqueeze_(0)
+        reveal_shape(x)
+        z = [torch.zeros(2)]
+        z[0].unsqueeze_(0)
+        reveal_shape(z[0])
+        x.resize_(7)
+        reveal_shape(x)
+        w = torch.zeros(4)
+        w.data = torch.zeros(9)
+        reveal_shape(w)
+        v = torch.zeros(2, 2)
+        def change(t):
+            t.unsqueeze_(0)
+        change(v)
+        reveal_shape(v)
+        """
+    )
+
+
 def test_del_of_a_name_and_of_items() -> None:
     assert agree(
         """

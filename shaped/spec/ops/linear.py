@@ -83,7 +83,7 @@ def linear(context: Context, input: TensorType, weight: TensorType, bias: Value 
     tensor = optional_tensor(context, bias)
     if tensor is not None and out:
         _check_bias(context, input, weight, tensor)
-    return input.with_shape(map_last_axis(context, "linear", input, in_features, tuple(out))).with_dtype(kind)
+    return input.with_shape(map_last_axis(context, "matmul", input, in_features, tuple(out))).with_dtype(kind)
 
 
 def _dtype(input: TensorType, weight: TensorType) -> DType:
@@ -188,7 +188,7 @@ class Linear(Module):
     def forward(self, context: Context, input: TensorType) -> TensorType:
         """(..., in_features) -> (..., out_features)."""
         hint = self._hint(input)
-        shape = map_last_axis(context, "linear", input, self.in_features, (self.out_features,), hint)
+        shape = map_last_axis(context, "matmul", input, self.in_features, (self.out_features,), hint)
         return input.with_shape(shape).with_dtype(_dtype(input, self.weight))
 
     def _hint(self, input: TensorType) -> str:

@@ -52,7 +52,7 @@ def call(interpreter: Interpreter, name: str, arguments: Arguments, node: ast.AS
 def reveal(interpreter: Interpreter, node: ast.Call, args: list[StaticValue]) -> StaticValue:
     """`shaped.reveal_shape(x)`: a note with the shape as jaxtyping writes it."""
     value = present(args[0]) if args else UNKNOWN
-    shape = value.shape.annotation() if isinstance(value, TensorType) else "..."
+    shape = interpreter.known_shape(value.shape).annotation() if isinstance(value, TensorType) else "..."
     interpreter.note(node, f'Revealed shape is "{shape}"')
     return args[0] if args else UNKNOWN
 

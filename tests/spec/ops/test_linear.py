@@ -80,11 +80,11 @@ def test_origins_of_constructor_sizes_reach_weights_and_outputs():
 
 def test_the_messages_name_both_sizes_and_the_module_to_write():
     weight = TensorType.of(10, 64)
-    text = "linear: (b, 128) @ (64, 10): inner dimensions 128 and 64 differ"
+    text = "matmul: (b, 128) @ (64, 10): inner dimensions 128 and 64 differ"
     assert message("torch.nn.functional.linear", TensorType.of(B, 128), weight) == (text, "")
     made = make("torch.nn.Linear", 64, 10)
     assert module_message(made, TensorType.of(B, 128)) == (text, "nn.Linear(128, 10)?")
-    assert module_message(made, TensorType.of())[0] == "linear: () @ (64, 10): a scalar has no last axis"
+    assert module_message(made, TensorType.of())[0] == "matmul: () @ (64, 10): a scalar has no last axis"
     pair = make("torch.nn.Bilinear", 3, 4, 5)
     assert module_message(pair, TensorType.of(B, 3), TensorType.of(B, 3))[0] == (
         "bilinear: (b, 3), (b, 3) with weight (5, 3, 4): the second input has 3 features, 4 expected"
