@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 CORES := $(shell $(PYTHON) -c "import os; print(os.cpu_count())")
 
-.PHONY: demo test slow bench lint format clean
+.PHONY: demo test slow bench docs lint format clean
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(VENV)
@@ -33,6 +33,9 @@ slow: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.check
 	$(BIN)/python -m benchmarks.mypy_plugin
+
+docs: $(INSTALLED)
+	$(BIN)/python -m docs.generate
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
