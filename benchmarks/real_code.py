@@ -6,6 +6,7 @@ The packages are no dependencies and are never imported: `pip download --no-deps
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 import time
 from collections.abc import Sequence
@@ -67,6 +68,7 @@ def python_files(path: Path) -> list[Path]:
 
 def main() -> None:
     """Print a table, and each finding to stderr."""
+    gc.set_threshold(200_000, 20, 100)  # as `shaped check` does
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("packages", nargs="+", type=Path, help="folders of unpacked sources, or files")
     options = parser.parse_args()

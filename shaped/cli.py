@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from pathlib import Path
@@ -37,6 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         0 clean, 1 findings, 2 usage.
     """
+    if arguments is None:
+        gc.set_threshold(200_000, 20, 100)  # trees of source live to the end: to look through them takes a third
     options = _parser().parse_args(arguments)
     try:
         status: int = options.run(options)
