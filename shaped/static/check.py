@@ -17,7 +17,7 @@ from shaped.static.values import ClassValue, FunctionValue, Instance, SourceModu
 
 
 class Checker:
-    """A check of files that may import each other; what was read of a module is kept for the next file.
+    """A check of files, each alone with what it imports.
 
     Args:
         roots: the folders in which absolute imports are looked up; by default each file's own project.
