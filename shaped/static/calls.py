@@ -266,7 +266,8 @@ def _apply_sized(interpreter: Interpreter, op: Op, name: str, arguments: Argumen
     sizes = values[0] if len(values) == 1 and isinstance(values[0], tuple) else tuple(values)
     for value in sizes:
         if isinstance(value, ShapeValue):
-            axes.extend(value.shape.axes)
+            # A sum of sizes may end in one that is to be found: `x.shape[:-1] + (heads, -1)`.
+            axes.extend(context.fresh() if axis == -1 else axis for axis in value.shape.axes)
             continue
         lowered = interpreter.lower(value)
         size = lowered if isinstance(lowered, Dim) and lowered != -1 else context.fresh()

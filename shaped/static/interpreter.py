@@ -273,9 +273,7 @@ class Interpreter:
     @property
     def may_follow_calls(self) -> bool:
         """Whether the call that begins may be followed into the function's body."""
-        return (
-            self.steps <= MOST_STEPS_IN_CALLS and self.all_steps <= MOST_STEPS_OF_FILE and self.depth <= MOST_CALLS
-        )
+        return self.steps <= MOST_STEPS_IN_CALLS and self.all_steps <= MOST_STEPS_OF_FILE and self.depth <= MOST_CALLS
 
     # Findings
 
