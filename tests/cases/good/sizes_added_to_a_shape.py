@@ -11,7 +11,7 @@ class Scores(nn.Module):
         self.query = nn.Linear(hidden_size, hidden_size)
 
     def split(self, x, heads) -> Tensor:
-        x = x.view(x.size()[:-1] + (heads, -1))
+        x = x.view(x.size()[:-1] + (heads, -1))  # noqa: RUF005  # the sum is what this is about
         return x.permute(0, 2, 1, 3).contiguous().view(-1, x.size(1), x.size(-1))
 
     def forward(self, states: Tensor) -> Tensor:
