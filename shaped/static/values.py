@@ -83,12 +83,17 @@ class ListValue:
     content: tuple[StaticValue, ...] | ManyValue
 
 
-@dataclass(eq=False)
 class DictValue:
-    """A dictionary with constant keys. `complete` says that no other keys exist."""
+    """A dictionary with constant keys. `complete` says that no other keys exist on any path."""
 
-    items: dict[object, StaticValue] = field(default_factory=dict)
-    complete: bool = True
+    def __init__(self, items: dict[object, StaticValue], complete: bool = True) -> None:
+        self.items = items
+        self.__dict__["complete"] = complete
+
+    @property
+    def complete(self) -> bool:
+        """Whether no other keys exist: what holds on some of the paths that met is not known to."""
+        return self.__dict__["complete"] is True
 
 
 @dataclass(eq=False)
