@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim
 from shaped.spec.values import UNKNOWN
-from shaped.static import assignment, attributes, calls, conditions, functions, indexing, iteration, operators
+from shaped.static import (
+    assignment,
+    attributes,
+    calls,
+    comparisons,
+    conditions,
+    functions,
+    indexing,
+    iteration,
+    operators,
+    refinement,
+)
 from shaped.static.builtins import builtin, distinct
 from shaped.static.copies import copied, names_in, walrus_names
 from shaped.static.join import join
@@ -93,7 +104,7 @@ def _boolean(interpreter: Interpreter, node: ast.BoolOp) -> StaticValue:
 def _operands(interpreter: Interpreter, nodes: list[ast.expr], stop: bool) -> list[StaticValue]:
     """The operands of `and` and `or` that may be the result, each read where those before it leave it open."""
     value = interpreter.evaluate(nodes[0])
-    truth = conditions.truth_of(value)
+    truth = comparisons.truth_of(value)
     if truth is stop or len(nodes) == 1:
         return [value]
     if truth is not None:
@@ -109,8 +120,8 @@ def _compare(interpreter: Interpreter, node: ast.Compare) -> StaticValue:
         value = operators.compare(interpreter, node.ops[0], values[0], values[1])
         if value is not UNKNOWN:
             return value
-    truth = conditions.comparison_truth(interpreter, node.ops, values)
-    claim = conditions.claim(node.ops, values) if truth is None else None
+    truth = comparisons.comparison_truth(interpreter, node.ops, values)
+    claim = comparisons.claim(node.ops, values) if truth is None else None
     return truth if truth is not None else UNKNOWN if claim is None else claim
 
 
@@ -273,7 +284,7 @@ def _generate(
             if False in truths:
                 continue
             for test in generator.ifs:
-                conditions.refine(interpreter, test, True)
+                refinement.refine(interpreter, test, True)
             more = _generate(interpreter, rest, make, used)
             made = operators.extended(interpreter, made, more)
             if None in truths:
@@ -283,7 +294,7 @@ def _generate(
     assignment.assign(interpreter, generator.target, make_item())
     for test in generator.ifs:
         conditions.truth(interpreter, test)
-        conditions.refine(interpreter, test, True)
+        refinement.refine(interpreter, test, True)
     inner = _generate(interpreter, rest, make, used)
     length = inner.length if isinstance(inner, ManyValue) else Dim.of(len(inner))
     total = count * length if count is not None and not generator.ifs else interpreter.context.fresh()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim, Symbol
 from shaped.spec.values import TensorType
-from shaped.static import assignment, conditions, iteration
+from shaped.static import assignment, conditions, iteration, refinement
 from shaped.static.changes import objects_changed
 from shaped.static.join import covers, forgotten, join, join_many
 from shaped.static.journal import Change, Changes, Missing
@@ -81,12 +81,12 @@ def execute_while(interpreter: Interpreter, node: ast.While) -> bool:
 
     def start() -> None:
         conditions.truth(interpreter, node.test)
-        conditions.refine(interpreter, node.test, True)
+        refinement.refine(interpreter, node.test, True)
 
     broke = _run_widened(interpreter, start, node.body, None)
     if endless:
         return broke
-    conditions.refine(interpreter, node.test, False)
+    refinement.refine(interpreter, node.test, False)
     return interpreter.execute(node.orelse)
 
 

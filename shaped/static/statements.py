@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault
-from shaped.static import annotate, assignment, conditions, functions, loops
+from shaped.static import annotate, assignment, conditions, functions, loops, refinement
 from shaped.static.imports import absolute_name
 from shaped.static.join import forgotten
 from shaped.static.journal import Changes, Touched
@@ -64,14 +64,14 @@ def branch(interpreter: Interpreter, test: ast.expr, if_true: Callable[[], bool]
     """Run the paths that a condition leaves open, and join what they leave behind; False if none goes on."""
     truth = conditions.truth(interpreter, test)
     if truth is not None:
-        conditions.refine(interpreter, test, truth)
+        refinement.refine(interpreter, test, truth)
         return (if_true if truth else if_false)()
     facts, certain, guarded = interpreter.context.facts, interpreter.context.certain, interpreter.guarded
     live: list[tuple[Changes, Facts, bool]] = []
     for positive, run in ((True, if_true), (False, if_false)):
 
         def path(positive: bool = positive, run: Callable[[], bool] = run) -> tuple[bool, bool]:
-            understood = conditions.refine(interpreter, test, positive)
+            understood = refinement.refine(interpreter, test, positive)
             if not understood:
                 interpreter.context.certain, interpreter.guarded = False, True
             return run(), understood
@@ -201,7 +201,7 @@ def _cases(interpreter: Interpreter, subject: ast.expr, cases: list[ast.match_ca
 def _assert(interpreter: Interpreter, node: ast.Assert) -> bool:
     if conditions.truth(interpreter, node.test) is False:
         return isinstance(node.test, ast.Constant) is False
-    conditions.refine(interpreter, node.test, True)
+    refinement.refine(interpreter, node.test, True)
     return True
 
 

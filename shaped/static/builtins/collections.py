@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim
 from shaped.spec.values import UNKNOWN
-from shaped.static import assignment, conditions, iteration
+from shaped.static import assignment, comparisons, iteration
 from shaped.static.join import join_many
 from shaped.static.values import (
     DictValue,
@@ -167,7 +167,7 @@ def _all(stop: bool) -> Builtin:
         values = iteration.items(interpreter, arguments.args[0]) if arguments.args else None
         if values is None:
             return UNKNOWN
-        truths = [conditions.truth_of(value) for value in values]
+        truths = [comparisons.truth_of(value) for value in values]
         return stop if stop in truths else UNKNOWN if None in truths else not stop
 
     return check

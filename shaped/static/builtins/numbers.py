@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from shaped.spec.dims import Dim, ceildiv, maximum, minimum, product
 from shaped.spec.op import find_op
 from shaped.spec.values import UNKNOWN, Ratio, TensorType
-from shaped.static import conditions, iteration, operators
+from shaped.static import comparisons, iteration, operators
 from shaped.static.operators import NOT_FOLLOWED
 from shaped.static.values import (
     StaticValue,
@@ -62,7 +62,7 @@ def _float(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> Sta
 
 
 def _bool(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
-    truth = conditions.truth_of(arguments.args[0]) if arguments.args else False
+    truth = comparisons.truth_of(arguments.args[0]) if arguments.args else False
     return UNKNOWN if truth is None else truth
 
 

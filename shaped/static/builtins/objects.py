@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from shaped.spec.values import UNKNOWN
-from shaped.static import conditions
+from shaped.static import comparisons, refinement
 from shaped.static.copies import copied, shallow
 from shaped.static.values import (
     Instance,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def _isinstance(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
     if len(arguments.args) != 2:
         return UNKNOWN
-    answer = conditions.is_instance(interpreter, *arguments.args)
+    answer = comparisons.is_instance(interpreter, *arguments.args)
     return UNKNOWN if answer is None else answer
 
 
@@ -109,7 +109,7 @@ def _last(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> Stat
 def _check(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
     """`torch._check(condition)`: what it demands holds behind it."""
     if isinstance(node, ast.Call) and node.args:
-        conditions.refine(interpreter, node.args[0], True)
+        refinement.refine(interpreter, node.args[0], True)
     return None
 
 
