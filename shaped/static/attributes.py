@@ -11,7 +11,7 @@ from shaped.spec.dtypes import FLOAT32, INT64, DType
 from shaped.spec.op import Module, find_op
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, Ratio, TensorType
-from shaped.static import annotate, calls, functions
+from shaped.static import annotate, functions, program
 from shaped.static.join import join
 from shaped.static.lowering import lift
 from shaped.static.values import (
@@ -150,9 +150,9 @@ def _bound(interpreter: Interpreter, found: StaticValue, instance: StaticValue, 
         is_descriptor = isinstance(found, Instance) and found.cls.find("__get__") is not None
         return UNKNOWN if is_descriptor else found
     if found.is_decorated("property"):
-        return calls.call_function(interpreter, found, [instance], {}, node)
+        return program.call_function(interpreter, found, [instance], {}, node)
     if found.is_decorated("cached_property"):
-        value = calls.call_function(interpreter, found, [instance], {}, node)
+        value = program.call_function(interpreter, found, [instance], {}, node)
         if isinstance(instance, Instance):
             interpreter.journal.set(instance.attributes, found.name.rpartition(".")[2], value)
         return value
@@ -207,7 +207,7 @@ def set_attribute(interpreter: Interpreter, receiver: StaticValue, name: str, va
             if isinstance(found, FunctionValue) and found.is_decorated("property"):
                 setter = receiver.cls.find(functions.setter_name(name))
                 if isinstance(setter, FunctionValue):
-                    calls.call_function(interpreter, setter, [receiver, value], {}, setter.node)
+                    program.call_function(interpreter, setter, [receiver, value], {}, setter.node)
                 return
             if isinstance(found, Instance) or receiver.cls.find("__setattr__") is not None:
                 value = UNKNOWN  # a descriptor may keep something else

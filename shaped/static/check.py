@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from shaped.static import calls, functions, objects, suppress
+from shaped.static import functions, objects, program, suppress
 from shaped.static.imports import Imports
 from shaped.static.interpreter import Interpreter, TooMuch
 from shaped.static.report import Diagnostic, Report, Span
@@ -130,7 +130,7 @@ def _check_function(interpreter: Interpreter, function: FunctionValue, cls: Clas
 
 def _run_function(interpreter: Interpreter, function: FunctionValue, cls: ClassValue | None) -> None:
     if cls is None or function.is_decorated("staticmethod"):
-        calls.run_alone(interpreter, function)
+        program.run_alone(interpreter, function)
         return
     scope = f"{cls.module.name}.{cls.name}"
     if isinstance(function.node, ast.FunctionDef) and function.node.name == "__init__":
@@ -138,7 +138,7 @@ def _run_function(interpreter: Interpreter, function: FunctionValue, cls: ClassV
         return
     receiver = cls if function.is_decorated("classmethod") else objects.generic(interpreter, cls, scope)
     if isinstance(receiver, (ClassValue, Instance)):
-        calls.run_alone(interpreter, function, receiver, f"{scope}.{function.name}")
+        program.run_alone(interpreter, function, receiver, f"{scope}.{function.name}")
 
 
 def _guarded(interpreter: Interpreter, node: ast.AST, name: str, run: Callable[[], None]) -> None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static import calls
+from shaped.static.arguments import Arguments
 from shaped.static.join import covers, join
 from shaped.static.values import Container, DictValue, ListValue, ManyValue, StaticValue
 
 if TYPE_CHECKING:
-    from shaped.static.calls import Arguments
     from shaped.static.interpreter import Interpreter
 
 KINDS = {
@@ -85,7 +85,7 @@ def call(interpreter: Interpreter, container: Container, arguments: Arguments, n
 
 
 def _step(interpreter: Interpreter, module: StaticValue, value: StaticValue, node: ast.AST) -> StaticValue:
-    step = calls.Arguments()
+    step = Arguments()
     step.args = [value]
     return calls.invoke(interpreter, module, step, node)
 

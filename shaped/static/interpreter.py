@@ -22,7 +22,7 @@ from shaped.spec.dims import Dim, Kind
 from shaped.spec.facts import Facts
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
-from shaped.static import calls, expressions, lowering, statements
+from shaped.static import expressions, lowering, program, statements
 from shaped.static.annotations import TypeForm
 from shaped.static.fingerprints import Fingerprints
 from shaped.static.free_names import holds_functions
@@ -184,7 +184,7 @@ class Interpreter:
         method = receiver.cls.find(name)
         if not isinstance(method, FunctionValue):
             return UNKNOWN
-        return calls.call_function(self, method, [receiver, *args], {}, node)
+        return program.call_function(self, method, [receiver, *args], {}, node)
 
     def lower(self, value: StaticValue) -> Value:
         """A value as operations take it."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from shaped.spec.dims import Dim, product
 from shaped.spec.op import Module, find_op
 from shaped.spec.values import UNKNOWN, TensorType
-from shaped.static import assignment, calls, iteration, operators
+from shaped.static import assignment, calls, iteration, library, operators
+from shaped.static.arguments import Arguments, forget_arguments
 from shaped.static.join import join_many, join_tensors
 from shaped.static.values import (
     Container,
@@ -25,7 +26,6 @@ from shaped.static.values import (
 )
 
 if TYPE_CHECKING:
-    from shaped.static.calls import Arguments
     from shaped.static.interpreter import Interpreter
 
 # Methods that only tensors have: a value that was not followed is one when it has them.
@@ -130,7 +130,7 @@ def call_method(interpreter: Interpreter, method: ValueMethod, arguments: Argume
             return interpreter.context.fresh() if name == "numel" else UNKNOWN
         case str():
             return _string(interpreter, receiver, name, arguments)
-    calls.forget_arguments(interpreter, arguments)
+    forget_arguments(interpreter, arguments)
     if receiver is UNKNOWN and name in ONLY_TENSORS and find_op(f"Tensor.{name}") is not None:
         return _tensor(interpreter, interpreter.context.unknown_tensor(), name, arguments, node)
     if receiver is UNKNOWN and name == "size":
@@ -155,12 +155,12 @@ def _tensor(
         return ShapeValue(tensor.shape)
     if op is None:
         interpreter.without_rule(full)
-        calls.forget_arguments(interpreter, arguments)
+        forget_arguments(interpreter, arguments)
         return UNKNOWN
-    bound = calls.Arguments()
+    bound = Arguments()
     bound.args = [tensor, *arguments.args]
     bound.kwargs, bound.complete, bound.axes = arguments.kwargs, arguments.complete, arguments.axes
-    result = calls.apply(interpreter, op, full, bound)
+    result = library.apply(interpreter, op, full, bound)
     if full in op.in_place:
         _store(interpreter, node, tensor, result)
     return result
@@ -213,13 +213,13 @@ def _instance(
         return None
     if name == "forward":
         return calls.call_instance(interpreter, instance, arguments, node)
-    calls.forget_arguments(interpreter, arguments)
+    forget_arguments(interpreter, arguments)
     return UNKNOWN
 
 
 def _module(interpreter: Interpreter, module: Module, name: str, arguments: Arguments) -> StaticValue:
     if name == "forward":
-        return calls.call_module(interpreter, module, arguments)
+        return library.call_module(interpreter, module, arguments)
     return module if name in _SELF else UNKNOWN
 
 

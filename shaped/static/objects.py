@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim, Kind
 from shaped.spec.values import UNKNOWN
-from shaped.static import annotate, calls
+from shaped.static import annotate, program
 from shaped.static.changes import attributes_changed
 from shaped.static.forms import IntForm, TypeForm
 from shaped.static.operators import NOT_FOLLOWED
@@ -63,12 +63,12 @@ def initialize(
     """Run the constructor of an object."""
     constructor = instance.cls.find("__init__")
     if isinstance(constructor, FunctionValue):
-        calls.call_function(interpreter, constructor, [instance, *args], kwargs, node)
+        program.call_function(interpreter, constructor, [instance, *args], kwargs, node)
     elif instance.cls.is_dataclass:
         _set_fields(interpreter, instance, args, kwargs)
         after = instance.cls.find("__post_init__")
         if isinstance(after, FunctionValue):
-            calls.call_function(interpreter, after, [instance], {}, node)
+            program.call_function(interpreter, after, [instance], {}, node)
 
 
 def fields(cls: ClassValue) -> list[ast.AnnAssign]:
@@ -155,7 +155,7 @@ def _fill(interpreter: Interpreter, instance: Instance, scope: str, ints: Kind) 
     cls = instance.cls
     constructor = cls.find("__init__")
     if isinstance(constructor, FunctionValue):
-        calls.run_alone(interpreter, constructor, instance, scope, ints)
+        program.run_alone(interpreter, constructor, instance, scope, ints)
     elif cls.is_dataclass:
         frame = interpreter.new_frame(cls.module, cls.module.environment, scope)
         frame.ints = ints
@@ -178,7 +178,7 @@ def _named_sizes(interpreter: Interpreter, instance: Instance, scope: str) -> di
     if isinstance(constructor, FunctionValue):
         frame = interpreter.new_frame(constructor.module, constructor.environment, scope, constructor)
         with interpreter.in_frame(frame):
-            for parameter in calls.parameters_of(constructor):
+            for parameter in program.parameters_of(constructor):
                 form = annotate.form_of(interpreter, parameter.annotation)
                 if isinstance(form, IntForm):
                     origin = interpreter.origin(f"argument of {constructor.name}", parameter)

@@ -6,13 +6,13 @@ import ast
 from typing import TYPE_CHECKING
 
 from shaped.spec.values import UNKNOWN, TensorType
+from shaped.static.arguments import Arguments, forget_arguments
 from shaped.static.builtins import collections, numbers, objects
 from shaped.static.builtins.collections import distinct
 from shaped.static.values import External, StaticValue, present
 
 if TYPE_CHECKING:
     from shaped.static.builtins.kind import Builtin
-    from shaped.static.calls import Arguments
     from shaped.static.interpreter import Interpreter
 
 _PYTHON_NAMES = frozenset(
@@ -40,8 +40,6 @@ def call(interpreter: Interpreter, name: str, arguments: Arguments, node: ast.AS
     """A call of a built-in function; UNKNOWN for those that say nothing about shapes."""
     function = FUNCTIONS.get(name)
     if function is None or not arguments.complete:
-        from shaped.static.calls import forget_arguments
-
         if name not in ("builtins.print", "builtins.repr", "builtins.str", "builtins.id", "builtins.hash"):
             forget_arguments(interpreter, arguments)
         return UNKNOWN

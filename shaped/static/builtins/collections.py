@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim
 from shaped.spec.values import UNKNOWN
-from shaped.static import assignment, comparisons, iteration
+from shaped.static import assignment, calls, comparisons, iteration
+from shaped.static.arguments import Arguments
 from shaped.static.join import join_many
 from shaped.static.values import (
     DictValue,
@@ -23,7 +24,6 @@ from shaped.static.values import (
 
 if TYPE_CHECKING:
     from shaped.static.builtins.kind import Builtin
-    from shaped.static.calls import Arguments
     from shaped.static.interpreter import Interpreter
 
 
@@ -84,14 +84,13 @@ def _zip(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> Stati
 
 
 def _map(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
-    from shaped.static import calls
 
     if len(arguments.args) != 2:
         return UNKNOWN
     function, source = arguments.args
 
     def apply(item: StaticValue) -> StaticValue:
-        step = calls.Arguments()
+        step = Arguments()
         step.args = [item]
         return calls.invoke(interpreter, function, step, node)
 

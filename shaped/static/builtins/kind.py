@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shaped.static.calls import Arguments
+    from shaped.static.arguments import Arguments
     from shaped.static.interpreter import Interpreter
     from shaped.static.values import StaticValue
 

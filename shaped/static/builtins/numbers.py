@@ -18,8 +18,8 @@ from shaped.static.values import (
 )
 
 if TYPE_CHECKING:
+    from shaped.static.arguments import Arguments
     from shaped.static.builtins.kind import Builtin
-    from shaped.static.calls import Arguments
     from shaped.static.interpreter import Interpreter
 
 

@@ -6,7 +6,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from shaped.spec.values import UNKNOWN
-from shaped.static import comparisons, refinement
+from shaped.static import calls, comparisons, refinement
+from shaped.static.arguments import Arguments
 from shaped.static.copies import copied, shallow
 from shaped.static.values import (
     Instance,
@@ -16,7 +17,6 @@ from shaped.static.values import (
 
 if TYPE_CHECKING:
     from shaped.static.builtins.kind import Builtin
-    from shaped.static.calls import Arguments
     from shaped.static.interpreter import Interpreter
 
 
@@ -78,11 +78,10 @@ def _partial(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> S
 
 def _identity(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
     """`checkpoint(function, *args)` and others that call their first argument with the rest."""
-    from shaped.static import calls
 
     if not arguments.args:
         return UNKNOWN
-    step = calls.Arguments()
+    step = Arguments()
     step.args = arguments.args[1:]
     kept = {key: value for key, value in arguments.kwargs.items() if key not in ("use_reentrant", "preserve_rng_state")}
     step.kwargs = kept
