@@ -6,6 +6,7 @@ import ast
 from itertools import chain
 
 from shaped.static.node_cache import kept_on_node
+from shaped.static.walk import walk
 
 # Methods that change the list, dictionary or container that they are called on.
 _CHANGING = frozenset(
@@ -28,7 +29,7 @@ def _attributes(method: FunctionNode) -> set[str]:
     first = method.args.args[0].arg if method.args.args else ""
     return {
         changed.attr
-        for changed in map(_changed, ast.walk(method))
+        for changed in map(_changed, walk(method))
         if isinstance(changed, ast.Attribute) and isinstance(changed.value, ast.Name) and changed.value.id == first
     }
 
@@ -38,7 +39,7 @@ def globals_changed(module: ast.Module) -> frozenset[str]:
     """The names that functions of a module change in its scope: declared `global`, or an object that they change."""
     names: set[str] = set()
     definitions = [node for node in module.body if isinstance(node, (FunctionNode, ast.ClassDef))]
-    for node in chain.from_iterable(map(ast.walk, definitions)):
+    for node in chain.from_iterable(map(walk, definitions)):
         if isinstance(node, ast.Global):
             names.update(node.names)
         elif not isinstance(node, ast.Name) and isinstance(changed := _changed(node), ast.Name):
@@ -49,7 +50,7 @@ def globals_changed(module: ast.Module) -> frozenset[str]:
 @kept_on_node
 def objects_changed(statement: ast.stmt) -> tuple[ast.Name | ast.Attribute, ...]:
     """The names and attributes whose objects a statement changes."""
-    owners = [_changed(node) for node in ast.walk(statement) if not isinstance(node, (ast.Name, ast.Attribute))]
+    owners = [_changed(node) for node in walk(statement) if not isinstance(node, (ast.Name, ast.Attribute))]
     return tuple(owner for owner in owners if isinstance(owner, (ast.Name, ast.Attribute)))
 
 

@@ -12,6 +12,7 @@ from shaped.static.values import (
     Claim,
     StaticValue,
 )
+from shaped.static.walk import walk
 
 if TYPE_CHECKING:
     from shaped.static.interpreter import Interpreter
@@ -97,7 +98,7 @@ def _pattern_condition(subject: ast.expr, pattern: ast.pattern) -> ast.expr | No
 
 def capture(interpreter: Interpreter, pattern: ast.pattern, value: StaticValue) -> None:
     """The names that a pattern binds."""
-    for node in ast.walk(pattern):
+    for node in walk(pattern):
         name = getattr(node, "name", None) or getattr(node, "rest", None)
         if isinstance(name, str):
             interpreter.assign_name(name, value)

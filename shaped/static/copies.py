@@ -8,6 +8,7 @@ import copy
 from shaped.spec.op import Module
 from shaped.static.node_cache import kept_on_node
 from shaped.static.values import Container, DictValue, Instance, ListValue, ManyValue, Maybe, StaticValue
+from shaped.static.walk import walk
 
 
 def copied(value: StaticValue, other: StaticValue = None) -> StaticValue:
@@ -105,10 +106,10 @@ def _copy_content(
 @kept_on_node
 def names_in(root: ast.expr) -> frozenset[str]:
     """The names that an expression uses."""
-    return frozenset(node.id for node in ast.walk(root) if isinstance(node, ast.Name))
+    return frozenset(node.id for node in walk(root) if isinstance(node, ast.Name))
 
 
 @kept_on_node
 def walrus_names(root: ast.expr) -> tuple[str, ...]:
     """The names that `:=` binds in an expression."""
-    return tuple(node.target.id for node in ast.walk(root) if isinstance(node, ast.NamedExpr))
+    return tuple(node.target.id for node in walk(root) if isinstance(node, ast.NamedExpr))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from shaped.static.node_cache import kept_on_node
+from shaped.static.walk import children, walk
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -29,19 +30,19 @@ def holds_functions(node: Function) -> bool:
 def _functions_in(root: ast.AST) -> list[Function]:
     """The functions of a module or function that are in no other function of it."""
     found: list[Function] = []
-    pending = list(ast.iter_child_nodes(root))
+    pending = list(children(root))
     while pending:
         node = pending.pop()
         if isinstance(node, FUNCTIONS):
             found.append(node)
         else:
-            pending.extend(ast.iter_child_nodes(node))
+            pending.extend(children(node))
     return found
 
 
 def _free(function: Function) -> frozenset[str]:
     read: set[str] = set()
-    bound = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+    bound = {node.arg for node in walk(function.args) if isinstance(node, ast.arg)}
     elsewhere: set[str] = set()
     body = function.body if isinstance(function.body, list) else [function.body]
     pending: list[ast.AST] = list(body)
@@ -58,5 +59,5 @@ def _free(function: Function) -> frozenset[str]:
                 bound.add(name)
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 elsewhere.update(names)
-        pending.extend(ast.iter_child_nodes(node))
+        pending.extend(children(node))
     return frozenset((read - bound) | elsewhere)

@@ -24,6 +24,7 @@ from shaped.static.values import (
     SourceModule,
     StaticValue,
 )
+from shaped.static.walk import walk
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
@@ -188,9 +189,10 @@ def execute_module(interpreter: Interpreter, module: SourceModule) -> None:
 def _forget_changed(interpreter: Interpreter, module: SourceModule) -> None:
     """What functions change in the module's scope is not known between calls."""
     names = module.environment.names
-    for name in globals_changed(module.tree) & names.keys():
-        if not isinstance(names[name], (FunctionValue, ClassValue, SourceModule, External, Imported)):
-            names[name] = UNKNOWN
+    defined = (FunctionValue, ClassValue, SourceModule, External, Imported)
+    values = [name for name, value in names.items() if not isinstance(value, defined)]
+    for name in globals_changed(module.tree).intersection(values) if values else ():
+        names[name] = UNKNOWN
     interpreter.journal.changed.add(id(names))
 
 
@@ -286,7 +288,7 @@ def _settled(value: StaticValue) -> StaticValue:
 
 @kept_on_node
 def _is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    return any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for inner in ast.walk(node))
+    return any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for inner in walk(node))
 
 
 _SWALLOWING = ("suppress", "raises", "assertRaises", "assertRaisesRegex")
@@ -297,7 +299,7 @@ def swallows(value: StaticValue, node: ast.expr) -> bool:
     if isinstance(value, Instance):
         leaving = value.cls.find("__exit__") or value.cls.find("__aexit__")
         return isinstance(leaving, FunctionValue) and any(
-            isinstance(inner, ast.Return) and inner.value is not None for inner in ast.walk(leaving.node)
+            isinstance(inner, ast.Return) and inner.value is not None for inner in walk(leaving.node)
         )
     called = node.func if isinstance(node, ast.Call) else node
     name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""

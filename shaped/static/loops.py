@@ -16,6 +16,7 @@ from shaped.static.join import covers, forgotten, join, join_many
 from shaped.static.journal import Change, Changes, Missing
 from shaped.static.node_cache import kept_on_node
 from shaped.static.values import ListValue, ManyValue, StaticValue
+from shaped.static.walk import walk
 
 if TYPE_CHECKING:
     from shaped.static.interpreter import Interpreter
@@ -153,9 +154,7 @@ def _changes_shapes(interpreter: Interpreter, start: Callable[[], None], body: l
 @kept_on_node
 def _assigned(root: ast.stmt) -> frozenset[str]:
     """The names that a statement may bind anew."""
-    return frozenset(
-        node.id for node in ast.walk(root) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    )
+    return frozenset(node.id for node in walk(root) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
 
 
 def _run_widened(interpreter: Interpreter, start: Callable[[], None], body: list[ast.stmt], count: Dim | None) -> bool:
