@@ -62,7 +62,7 @@ class Checker:
             return _unreadable(path, 1, 0, "the code is nested too deep to be parsed")
         interpreter = Interpreter(path, imports, show_traceback=self.show_traceback)
         _run(interpreter, module)
-        report = interpreter.finish()
+        report = interpreter.finish(source)
         report.diagnostics, report.silenced = suppress.split(source, report.diagnostics)
         return report
 

@@ -362,8 +362,9 @@ class Interpreter:
         axes = [self.context.facts.normalize(axis) if isinstance(axis, Dim) else axis for axis in shape.axes]
         return Shape(tuple(axes))
 
-    def finish(self) -> Report:
-        """The report, with what was counted."""
+    def finish(self, source: str) -> Report:
+        """The report, with what was counted; `source` is the file's text."""
+        lines = source.split("\n")
         for node, value in self.known.values():
             if value.shape.is_known:
                 self.report.statistics.shape_known += 1
@@ -371,7 +372,7 @@ class Interpreter:
                 self.report.statistics.rank_known += 1
             else:
                 self.report.statistics.unknown += 1
-            self.report.shapes.append(ShownShape(span_of(node), ast.unparse(node), value.shape.annotation()))
+            self.report.shapes.append(ShownShape(span_of(node), _text(node, lines), value.shape.annotation()))
         self.report.depends_on.update(map(str, self.imports.looked_for - {self.path}))
         self.report.shapes.sort()
         self.report.diagnostics.sort(key=lambda diagnostic: (diagnostic.span, diagnostic.code))
@@ -407,6 +408,12 @@ class Interpreter:
         """An origin at `node` in the file under way."""
         path = "" if self.here.module.path == self.path else self.here.module.path.name
         return Origin(text, getattr(node, "lineno", 0), path)
+
+
+def _text(node: ast.expr, lines: list[str]) -> str:
+    """An expression as it stands in the file, on one line."""
+    line = lines[node.lineno - 1] if node.lineno == node.end_lineno and node.lineno <= len(lines) else ""
+    return line[node.col_offset : node.end_col_offset] if line and line.isascii() else ast.unparse(node)
 
 
 def span_of(node: ast.AST) -> Span:

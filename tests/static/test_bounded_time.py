@@ -22,9 +22,9 @@ def steps(folder: Path, source: str) -> int:
     counted: list[int] = []
 
     class Counting(Interpreter):
-        def finish(self):  # type: ignore[no-untyped-def]  # as the method that it extends
+        def finish(self, source):  # type: ignore[no-untyped-def]  # as the method that it extends
             counted.append(self.all_steps)
-            return super().finish()
+            return super().finish(source)
 
     import shaped.static.check as check
 
