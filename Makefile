@@ -28,7 +28,8 @@ test: lint
 	$(BIN)/python -m pytest -n $(CORES)
 
 slow: $(INSTALLED)
-	$(BIN)/python -m pytest -n $(CORES) -m slow
+	SHAPED_RANDOM=1 $(BIN)/python -m pytest -n $(CORES)
+	SHAPED_RANDOM=1 $(BIN)/python -m pytest -n $(CORES) -m slow
 
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.check

@@ -176,7 +176,7 @@ class Facts:
         remainder = numerator % denominator
         read = self.reading.read(remainder)
         if not read.terms:
-            return self
+            return self.with_different(denominator, 0)  # what was divided by was not 0
         if not any(isinstance(atom, FloorDiv) for atom in remainder.atoms()):
             return self.with_equal(remainder, 0)
         if is_never_zero(self.reading, read):

@@ -67,7 +67,7 @@ def pairwise_distance(
     shape = broadcast(context, "pairwise_distance", x1, x2)
     kept = flag(keepdim)
     if shape.rank != 0:
-        if kept is None:
+        if kept is None or shape.least_rank == 0:
             shape = Shape.of(context.fresh_pack())
         else:
             shape = drop_axis(context, shape, -1) + Shape.of(*([ONE] if kept else []))
