@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from shaped.cli import main
+from shaped.cli import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from shaped import __version__
 
@@ -50,6 +50,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # where the interpreter flushes the rest to
         return FINDINGS
     return status
+
+
+def run() -> NoReturn:
+    """The command as a process. It ends without taking its trees of source apart, which is a tenth of its time."""
+    status = main()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        status = FINDINGS
+    os._exit(status)
 
 
 def _parser() -> argparse.ArgumentParser:
