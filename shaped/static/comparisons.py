@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from shaped.static.interpreter import Interpreter
 
 
-_FLIPPED = {ast.Eq: ast.Eq, ast.NotEq: ast.NotEq, ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE}
+_ON_INTS = (ast.Eq, ast.NotEq, ast.Lt, ast.Gt, ast.LtE, ast.GtE)
 
 
 def truth_of(value: StaticValue) -> bool | None:
@@ -57,7 +57,7 @@ def truth_of(value: StaticValue) -> bool | None:
 
 def claim(ops: list[ast.cmpop], values: list[StaticValue]) -> Claim | None:
     """A comparison of ints as a value, None for other comparisons."""
-    if len(ops) != 1 or type(ops[0]) not in _FLIPPED:
+    if len(ops) != 1 or type(ops[0]) not in _ON_INTS:
         return None
     left, right = as_dim(values[0]), as_dim(values[1])
     return None if left is None or right is None else Claim(((type(ops[0]), left, right),))

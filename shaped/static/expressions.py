@@ -26,7 +26,6 @@ from shaped.static.join import join
 from shaped.static.journal import LocalNames
 from shaped.static.values import (
     Claim,
-    Container,
     DictValue,
     EllipsisValue,
     Imported,
@@ -359,5 +358,3 @@ _EVALUATE: dict[type[ast.expr], Callable[..., StaticValue]] = {
     ast.YieldFrom: _yield_from,
     ast.Starred: _starred,
 }
-
-__all__ = ["Container", "evaluate"]

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shaped.spec.values import UNKNOWN
-from shaped.static import annotate, attributes
+from shaped.static import annotate
 from shaped.static.changes import globals_changed
-from shaped.static.imports import absolute_name
 from shaped.static.join import join
 from shaped.static.node_cache import kept_on_node
 from shaped.static.values import (
@@ -311,6 +310,3 @@ def entered(interpreter: Interpreter, value: StaticValue) -> StaticValue:
     if isinstance(value, Instance):
         return value if value.cls.find("__enter__") is None else UNKNOWN
     return UNKNOWN
-
-
-__all__ = ["absolute_name", "attributes", "define", "define_class"]

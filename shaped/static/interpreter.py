@@ -386,10 +386,6 @@ class Interpreter:
 
     # Values
 
-    def unknown_int(self, low: int | None = None) -> Dim:
-        """An int that was not followed."""
-        return self.context.fresh(low)
-
     def name_of(self, node: ast.expr) -> str:
         """How users write the target of an assignment: `self.fc1`."""
         match node:
