@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from shaped.spec.dims import Dim
 
 
@@ -17,6 +19,7 @@ class Kind(enum.Enum):
     NAME = "name"  # a dim name in an annotation: any size from 1
     QUANTITY = "quantity"  # an int that a caller chose (a constructor's or function's argument): any value
     UNKNOWN = "unknown"  # a size that was not followed: it may equal anything, equal only to itself
+    INDEX = "index"  # a place on an axis, or the value of an integer tensor there (`spec.index`): any of its range
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,12 @@ class Symbol:
     def is_fresh(self) -> bool:
         """Whether it is a size that was not followed and has no name of its own."""
         return self.number is not None
+
+    def substituted(self, values: Mapping[Symbol, Dim | int]) -> Dim | None:
+        """What it becomes when names that it hides are replaced; None to keep it."""
+        from shaped.spec.opaque import after_substitution
+
+        return after_substitution(self, values)
 
     @cached_property
     def sort_key(self) -> tuple[int, str]:

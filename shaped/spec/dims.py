@@ -226,11 +226,7 @@ class Dim:
                 return None
             if atom in values:
                 return Dim.of(values[atom])
-            if atom.hides.isdisjoint(values):
-                return None
-            from shaped.spec.opaque import after_substitution
-
-            return after_substitution(atom, values)
+            return None if atom.hides.isdisjoint(values) else atom.substituted(values)
 
         return self.rewrite(replace)
 
