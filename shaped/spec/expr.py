@@ -27,8 +27,7 @@ Real = Union["Expr", Dim, Fraction, int]
 
 # The elementary functions that `Apply` may name, beside powers.
 FUNCTIONS = frozenset(
-    ["exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"]
-    + ["sigmoid", "erf", "erfinv", "lgamma", "digamma", "abs", "sign", "floor", "round"]
+    ["exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sigmoid", "erf", "erfinv", "lgamma", "digamma", "abs", "sign", "floor", "round"]
 )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from shaped.spec.meaning import Meaning
-    from shaped.spec.tensor import Tensor
+    from shaped.spec.tensor import Tensor, TensorLike
 
 _OPERATORS = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"]
 _COMPARISONS = ["eq", "ne", "lt", "le", "gt", "ge"]
@@ -23,7 +23,22 @@ _COMPARISONS = ["eq", "ne", "lt", "le", "gt", "ge"]
 class TorchProtocol:
     """Operators, methods and `__torch_function__` of a spec tensor."""
 
-    def __getattr__(self, name: str) -> Any:
+    if TYPE_CHECKING:
+        # Set below, one for each operator.
+        __hash__ = object.__hash__
+
+        def _binary(self, other: TensorLike) -> Tensor: ...
+
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _binary
+        __matmul__ = __rmatmul__ = __pow__ = __rpow__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _binary
+        __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lt__ = __le__ = __gt__ = __ge__ = _binary
+
+        def __eq__(self, other: TensorLike) -> Tensor: ...  # type: ignore[override]  # as torch's
+        def __ne__(self, other: TensorLike) -> Tensor: ...  # type: ignore[override]  # as torch's
+        def __neg__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+
+    def __getattr__(self, name: str) -> Callable[..., Tensor]:
         found = None if name.startswith("__") else _method(name)
         if found is None:
             raise AttributeError(f"a spec tensor has no {name}")

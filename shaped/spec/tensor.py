@@ -10,7 +10,7 @@ table (`spec.meaning`), so plain torch code runs on it (`spec.protocol`).
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
 from shaped.spec.dims import ONE, Dim, DimLike, product
@@ -34,10 +34,12 @@ from shaped.spec.substitution import substitute
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from shaped.spec.atoms import Symbol
+
 Axis = tuple[Index, ...]
-Number = Union[bool, int, float, complex, Fraction, Dim]
+Number = bool | int | float | complex | Fraction | Dim
 # What an entry may be said to be: a pair is a complex number.
-Body = Union[Expr, Condition, tuple[Expr, Expr]]
+Body = Expr | Condition | tuple[Expr, Expr]
 
 
 class NotExpressible(Exception):
@@ -135,23 +137,23 @@ class Tensor(TorchProtocol):
         """The imaginary part of the entry at a place."""
         return real(0) if self.imaginary is None else substitute(self.imaginary, self._values(places))
 
-    def _values(self, places: Sequence[DimLike]) -> dict[Index, Dim]:
+    def _values(self, places: Sequence[DimLike]) -> dict[Symbol, Dim]:
         assert len(places) == self.rank, f"{len(places)} places for {self.rank} axes"
-        values: dict[Index, Dim] = {}
+        values: dict[Symbol, Dim] = {}
         for axis, place in zip(self.axes, places):
             if len(axis) == 1:
                 values[axis[0]] = Dim.of(place)
             elif axis:
                 parts = split(Dim.of(place), [index.size for index in axis])
                 values.update(zip(axis, parts))
-        return {index: place for index, place in values.items() if place.single_atom != index}
+        return {index: place for index, place in values.items() if place.symbol != index}
 
     def __repr__(self) -> str:
         sizes = f"({', '.join(map(str, self.sizes))}{',' * (self.rank == 1)})"
         return f"{sizes}: {self.body}" + ("" if self.imaginary is None else f" + i*({self.imaginary})")
 
 
-TensorLike = Union[Tensor, Number]
+TensorLike = Tensor | Number
 
 
 def variable(name: str, sizes: Sequence[DimLike | str], kind: str = "float", bound: Dim | None = None) -> Tensor:
@@ -202,7 +204,8 @@ def constant(value: Number) -> Tensor:
         return Tensor((), real(value), "float")
     if isinstance(value, complex):
         parts = [constant(part).body for part in (value.real, value.imag)]
-        assert isinstance(parts[0], Expr) and isinstance(parts[1], Expr)
+        assert isinstance(parts[0], Expr)
+        assert isinstance(parts[1], Expr)
         return Tensor((), parts[0], "complex", parts[1])
     if value != value:
         raise NotExpressible("the number nan")
