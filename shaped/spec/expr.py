@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 Real = Union["Expr", Dim, Fraction, int]
 
 # The elementary functions that `Apply` may name, beside powers.
-FUNCTIONS = frozenset(
-    ["exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sigmoid", "erf", "erfinv", "lgamma", "digamma", "abs", "sign", "floor", "round"]
-)
+_FUNCTIONS = """
+    exp log sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid erf erfinv lgamma digamma
+    abs sign floor round
+"""
+FUNCTIONS = frozenset(_FUNCTIONS.split())
 
 
 @dataclass(frozen=True)
