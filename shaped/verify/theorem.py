@@ -1,0 +1,145 @@
+"""Theorems about the table: a declared backward is the adjoint of the derivative, for every size and value.
+
+`proofs/` states them as data, one file a family; `shaped prove` checks them and writes the ledger.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from shaped.spec.dims import Dim
+from shaped.spec.meaning import MEANINGS, load
+from shaped.spec.tensor import Tensor, variable
+
+_TENSOR = re.compile(r"(?:(?P<kind>float|int|bool|complex|size):)?(?P<axes>[^<]*)(?:<(?P<bound>.*))?")
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """The backward that is declared for an operation is the adjoint of the derivative of its meaning.
+
+    Args:
+        op: the operation's name in the table.
+        arguments: the arguments of its meaning by name. A text is a tensor's axes (`"b 3 d"`), with its kind before
+            it unless it is float (`"bool: q k"`); integers have their bound behind it (`"int: b < c"`); `"size: s"` is
+            a named int. A list of texts is a list of tensors; anything else is passed as it is, `Text` as a text.
+        note: what the arguments are about, where they do not say it.
+
+    >>> print(Theorem("softmax", {"input": "b c", "dim": -1}))
+    softmax(input=(b c), dim=-1): backward = adjoint of the derivative
+    """
+
+    op: str
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def statement(self) -> str:
+        """The call that it is about."""
+        return f"{self.op}({', '.join(f'{name}={_shown(value)}' for name, value in self.arguments.items())})"
+
+    def __str__(self) -> str:
+        return f"{self.statement}: backward = adjoint of the derivative"
+
+    def symbolic_arguments(self) -> dict[str, object]:
+        """The arguments with a spec tensor for each text."""
+        return {name: symbolic(name, value) for name, value in self.arguments.items()}
+
+    def forward(self) -> Callable[..., Any]:
+        """The meaning."""
+        load()
+        return MEANINGS[self.op].entry
+
+    def backward(self) -> Callable[..., Any]:
+        """The declared backward.
+
+        Raises:
+            LookupError: none is declared.
+        """
+        load()
+        found = MEANINGS[self.op].backward
+        if found is None:
+            raise LookupError(f"{self.op} has no declared backward: add one with @backward in spec/meanings")
+        return found
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that is an argument itself (`Text("mean")` for a reduction), not the axes of a tensor."""
+
+    value: str
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+@dataclass(frozen=True)
+class ProgramTheorem:
+    """The backward of a program is the adjoint of the derivative of its forward.
+
+    Args:
+        name: how the ledger calls it.
+        forward: a function of plain torch with jaxtyping annotations.
+        backward: its backward: the upstream gradient, then the inputs.
+        note: what it is about.
+    """
+
+    name: str
+    forward: Callable[..., Any]
+    backward: Callable[..., Any]
+    note: str = ""
+
+    @property
+    def statement(self) -> str:
+        """What is proved about which program."""
+        return self.note or self.name
+
+
+def symbolic(name: str, value: object) -> object:
+    """The argument that a theorem writes as `value`.
+
+    Raises:
+        ValueError: a text is no tensor.
+
+    >>> symbolic("target", "int: b < c")
+    (b,): target[i]
+    """
+    if isinstance(value, Text):
+        return value.value
+    if isinstance(value, (list, tuple)) and any(isinstance(each, str) for each in value):
+        return type(value)(symbolic(f"{name}{number}", each) for number, each in enumerate(value))
+    if not isinstance(value, str):
+        return value
+    found = _TENSOR.fullmatch(value)
+    if found is None:
+        raise ValueError(f"{name}: {value!r} is no tensor: write its axes, as in 'b 3 d' or 'int: b < c'")
+    kind = found["kind"] or "float"
+    axes = [_size(text) for text in found["axes"].split()]
+    if kind == "size":
+        return axes[0]
+    bound = None if found["bound"] is None else _size(found["bound"].strip())
+    return variable(name, axes, kind, bound)
+
+
+def _size(text: str) -> Dim:
+    """A size: a number, a name, or a product of these."""
+    total = Dim.of(1)
+    for factor in text.split("*"):
+        total = total * (int(factor) if factor.isdigit() else Dim.name(factor))
+    return total
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str):
+        return f"({value})" if ":" not in value else f"({value.split(':')[1].strip()}) {value.split(':')[0]}"
+    if isinstance(value, (list, tuple)) and any(isinstance(each, str) for each in value):
+        return f"[{', '.join(map(_shown, value))}]"
+    return str(value)
+
+
+def is_tensor(value: object) -> bool:
+    """Whether an argument is a spec tensor or a list of them."""
+    return isinstance(value, Tensor) or (isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value))
