@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,9 +24,10 @@ class Theorem:
 
     Args:
         op: the operation's name in the table.
-        arguments: the arguments of its meaning by name. A text is a tensor's axes (`"b 3 d"`), with its kind before
-            it unless it is float (`"bool: q k"`); integers have their bound behind it (`"int: b < c"`); `"size: s"` is
-            a named int. A list of texts is a list of tensors; anything else is passed as it is, `Text` as a text.
+        arguments: the arguments of its meaning by name. For a parameter that is a tensor, a text is the tensor's axes
+            (`"b 3 d"`), with its kind before it unless it is float (`"bool: q k"`); integers have their bound behind it
+            (`"int: b < c"`). A list of texts is a list of tensors. `"size: s"` is a named int for any parameter.
+            Anything else is passed as it is.
         note: what the arguments are about, where they do not say it.
 
     >>> print(Theorem("softmax", {"input": "b c", "dim": -1}))
@@ -46,7 +48,11 @@ class Theorem:
 
     def symbolic_arguments(self) -> dict[str, object]:
         """The arguments with a spec tensor for each text."""
-        return {name: symbolic(name, value) for name, value in self.arguments.items()}
+        parameters = inspect.signature(self.forward()).parameters
+        return {
+            name: symbolic(name, value) if _names_tensors(parameters.get(name), value) else value
+            for name, value in self.arguments.items()
+        }
 
     def forward(self) -> Callable[..., Any]:
         """The meaning."""
@@ -64,16 +70,6 @@ class Theorem:
         if found is None:
             raise LookupError(f"{self.op} has no declared backward: add one with @backward in spec/meanings")
         return found
-
-
-@dataclass(frozen=True)
-class Text:
-    """A text that is an argument itself (`Text("mean")` for a reduction), not the axes of a tensor."""
-
-    value: str
-
-    def __str__(self) -> str:
-        return repr(self.value)
 
 
 @dataclass(frozen=True)
@@ -104,11 +100,9 @@ def symbolic(name: str, value: object) -> object:
     Raises:
         ValueError: a text is no tensor.
 
-    >>> symbolic("target", "int: b < c")
-    (b,): target[i]
+    >>> symbolic("mask", "bool: q 3")
+    (q, 3): mask[i, j]
     """
-    if isinstance(value, Text):
-        return value.value
     if isinstance(value, (list, tuple)) and any(isinstance(each, str) for each in value):
         return type(value)(symbolic(f"{name}{number}", each) for number, each in enumerate(value))
     if not isinstance(value, str):
@@ -122,6 +116,11 @@ def symbolic(name: str, value: object) -> object:
         return axes[0]
     bound = None if found["bound"] is None else _size(found["bound"].strip())
     return variable(name, axes, kind, bound)
+
+
+def _names_tensors(parameter: inspect.Parameter | None, value: object) -> bool:
+    """Whether texts in an argument are axes: where the parameter is a tensor, and for a named size."""
+    return parameter is None or "Tensor" in str(parameter.annotation) or str(value).startswith("size:")
 
 
 def _size(text: str) -> Dim:
