@@ -1,0 +1,11 @@
+"""Values of index expressions, for chosen sizes and tensors, in any number system of `spec.scalars`.
+
+This is the second, independent reader of the expressions: it shares nothing with the normal forms of `spec.canonical`,
+so that what those prove can be checked here.
+"""
+
+from __future__ import annotations
+
+from shaped.spec.evaluation.evaluate import Evaluated, evaluate, evaluate_where_defined
+
+__all__ = ["Evaluated", "evaluate", "evaluate_where_defined"]
