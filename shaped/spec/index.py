@@ -50,6 +50,9 @@ class Lookup(Symbol):
 
     __hash__ = Symbol.__hash__
 
+    def __str__(self) -> str:
+        return f"{self.name}[{', '.join(map(str, self.at))}]" if self.at else self.name
+
     def substituted(self, values: Mapping[Symbol, Dim | int]) -> Dim:
         """The lookup at the place that its own place becomes."""
         size = None if self.size is None else self.size.substitute(values)

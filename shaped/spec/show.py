@@ -10,6 +10,7 @@ from shaped.spec.expr import (
     Constant,
     Entry,
     Exists,
+    Expr,
     Flag,
     Greatest,
     IndexNonnegative,
@@ -27,6 +28,7 @@ from shaped.spec.expr import (
     Where,
     Whole,
     Zero,
+    power,
 )
 
 _SUM, _PRODUCT, _POWER, _ATOM = range(4)  # how tightly a text holds together
@@ -55,7 +57,7 @@ def _text(node: Node) -> tuple[str, int]:
         case Truth(value):
             return str(value).lower(), _ATOM
         case Whole(dim):
-            return str(dim), _SUM if len(dim.terms) > 1 else _PRODUCT
+            return str(dim), _SUM if len(dim.terms) > 1 else _ATOM if dim.symbol is not None else _PRODUCT
         case Entry(variable, at) | Flag(variable, at):
             return f"{variable.name}[{', '.join(map(str, at))}]" if at else variable.name, _ATOM
         case Add(terms):
@@ -66,9 +68,11 @@ def _text(node: Node) -> tuple[str, int]:
             return text, _SUM
         case Multiply(factors):
             if isinstance(factors[0], Constant) and factors[0].value == -1:
-                return "-" + "*".join(_within(factor, _POWER) for factor in factors[1:]), _SUM
-            return "*".join(_within(factor, _POWER) for factor in factors), _PRODUCT
+                return f"-{_quotient(factors[1:])}", _SUM
+            return _quotient(factors), _PRODUCT
         case Power(base, exponent):
+            if exponent < 0:
+                return _quotient((node,)), _PRODUCT
             return f"{_within(base, _ATOM)}^{exponent if exponent.denominator == 1 else f'({exponent})'}", _POWER
         case Apply(function, argument):
             return f"{function}({show(argument)})", _ATOM
@@ -93,6 +97,14 @@ def _text(node: Node) -> tuple[str, int]:
         case Exists(index, condition):
             return f"some {index} < {_size(index.size)} has {show(condition)}", _SUM
     raise TypeError(f"{type(node).__name__} is no index expression")
+
+
+def _quotient(factors: tuple[Expr, ...]) -> str:
+    """A product as text, negative powers below the stroke."""
+    above = [each for each in factors if not (isinstance(each, Power) and each.exponent < 0)]
+    below = [power(each.base, -each.exponent) for each in factors if isinstance(each, Power) and each.exponent < 0]
+    text = "*".join(_within(factor, _POWER) for factor in above) or "1"
+    return text + "".join(f"/{_within(factor, _POWER)}" for factor in below)
 
 
 def _size(size: Dim) -> str:
