@@ -19,7 +19,8 @@ FLOORS = [
     {"errors", "reveal"},
     {"spec"},
     {"runtime", "init"},
-    {"static", "verify", "testing", "trainers"},
+    {"static", "verify", "trainers"},
+    {"testing"},
     {"cli", "mypy", "_mypy"},
     {"__main__"},
 ]
