@@ -1,0 +1,116 @@
+"""Special points: the values at which gradients and kernels go wrong, and that random numbers never meet.
+
+Each is a change to some rows of a tensor that was drawn: the entries along one axis, at every place of the others. So a
+failing example shrinks by leaving the change out, while its entries stay as they are.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch import Tensor
+
+    from shaped.verify.signature import NumberKind
+
+LARGE = 1024.0  # exp of it is infinite in every dtype, its square is finite in all but float16
+TINY = 2.0**-30  # vanishes beside any usual eps; its square is a normal float32
+_UNEVEN = 0.7310585786300049  # no dyadic number: products and sums of it are rounded
+
+
+@dataclass(frozen=True)
+class SpecialPoint:
+    """A change to rows, given as a matrix of float64, complex128, int64 or bool.
+
+    Args:
+        name: what the rows are then.
+        change: the changed rows.
+        kinds: the kinds of numbers that it is for.
+        of_whole: it is about all entries, not about rows.
+        has_infinities: it is for tensors that may hold -inf.
+    """
+
+    name: str
+    change: Callable[[Tensor], Tensor]
+    kinds: tuple[NumberKind, ...]
+    of_whole: bool = False
+    has_infinities: bool = False
+
+
+@dataclass(frozen=True)
+class Application:
+    """A special point at some rows of a tensor.
+
+    Args:
+        point: what the rows become.
+        axis: the axis along which a row lies.
+        rows: which rows.
+    """
+
+    point: SpecialPoint
+    axis: int
+    rows: slice
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """The changed tensor.
+
+        >>> zero_row = Application(next(one for one in SPECIAL_POINTS if one.name == "zeros"), axis=-1, rows=slice(1))
+        >>> zero_row(torch.ones(2, 3)).tolist()
+        [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
+        """
+        if self.point.of_whole or not x.ndim:
+            return self.point.change(x.reshape(1, -1)).reshape(x.shape)
+        moved = x.movedim(self.axis, -1)
+        matrix = moved.reshape(-1, moved.shape[-1]).clone()
+        matrix[self.rows] = self.point.change(matrix[self.rows])
+        return matrix.reshape(moved.shape).movedim(-1, self.axis).contiguous()
+
+    def __repr__(self) -> str:
+        return f"{self.point.name} (axis {self.axis}, rows {self.rows.start}:{self.rows.stop})"
+
+
+def _equal(rows: Tensor) -> Tensor:
+    return rows[:, :1].expand_as(rows)
+
+
+def _uneven(rows: Tensor) -> Tensor:
+    """All entries different, and none of them exact."""
+    order = torch.arange(rows.numel(), dtype=torch.float64).reshape(rows.shape)
+    return (rows + order / (8 * rows.numel())) * _UNEVEN
+
+
+_REAL: tuple[NumberKind, ...] = ("float", "complex")
+_ALL: tuple[NumberKind, ...] = ("float", "complex", "int", "bool")
+
+SPECIAL_POINTS = (
+    SpecialPoint("equal entries", _equal, _ALL),
+    SpecialPoint("zeros", torch.zeros_like, _ALL),
+    SpecialPoint("equal everywhere", _equal, _ALL, of_whole=True),
+    SpecialPoint("large", lambda rows: rows * LARGE, _REAL),
+    SpecialPoint("tiny", lambda rows: rows * TINY, _REAL),
+    SpecialPoint("uneven", _uneven, _REAL, of_whole=True),
+    SpecialPoint("all true", torch.ones_like, ("bool",)),
+    SpecialPoint("all -inf", lambda rows: torch.full_like(rows, -torch.inf), ("float",), has_infinities=True),
+)
+
+
+@functools.lru_cache(maxsize=1024)
+def applications(shape: tuple[int, ...], kind: NumberKind, minus_infinity: bool) -> tuple[Application, ...]:
+    """Every special point at every place of a tensor of the shape."""
+    if 0 in shape:
+        return ()
+    points = [one for one in SPECIAL_POINTS if kind in one.kinds and (minus_infinity or not one.has_infinities)]
+    found = [Application(point, -1, slice(None)) for point in points if point.of_whole or not shape]
+    # The last axis first: a row is most often along it.
+    for axis in range(-1, -len(shape) - 1, -1):
+        places = [slice(None, None)]
+        if any(size > 1 for i, size in enumerate(shape) if i != len(shape) + axis):
+            places += [slice(0, 1), slice(-1, None)]
+        found += [Application(point, axis, rows) for point in points if not point.of_whole for rows in places]
+    return tuple(found)
