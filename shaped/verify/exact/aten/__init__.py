@@ -1,0 +1,12 @@
+"""Rules of ATen operations by family; importing this package fills the table."""
+
+from shaped.verify.exact.aten import (  # noqa: F401  # each declares rules
+    comparison,
+    convolution,
+    creation,
+    elementwise,
+    indexing,
+    matrix,
+    movement,
+    reduction,
+)

@@ -1,0 +1,118 @@
+"""What a reading of a graph decided by its float64 shadow: which way comparisons went, and where two values met."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from shaped.verify.exact.value import Value, lift
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# Shadows this near are rounded forms of one number, if their residues are equal too.
+_ROUNDING = 1e-9
+
+
+@dataclass
+class Branches:
+    """What the comparisons of one or more readings gave.
+
+    Args:
+        node: the operation that is being read.
+        depends: whether its operands depend on the inputs; else it decides the same everywhere and is not recorded.
+    """
+
+    node: str = ""
+    depends: bool = False
+    true: set[str] = field(default_factory=set)
+    false: set[str] = field(default_factory=set)
+    kinks: dict[str, None] = field(default_factory=dict)
+    undefined: dict[str, None] = field(default_factory=dict)
+    rootless: bool = False
+
+    def record(self, outcome: Tensor) -> None:
+        """Keep which ways a comparison went."""
+        if self.depends and outcome.numel():
+            if bool(outcome.any()):
+                self.true.add(self.node)
+            if not bool(outcome.all()):
+                self.false.add(self.node)
+
+    def kink(self, what: str) -> None:
+        """Keep that two different values met, where the derivative may not exist."""
+        if self.depends:
+            self.kinks[f"{self.node.partition(':')[2]}: {what}"] = None
+
+    def undecided(self) -> None:
+        """Keep that the shadow was NaN where it had to decide."""
+        if self.depends:
+            self.undefined[self.node.partition(":")[2]] = None
+
+    @property
+    def one_sided(self) -> list[tuple[str, bool]]:
+        """The comparisons that always went one way, with that way."""
+        return [(node, node in self.true) for node in sorted(self.true ^ self.false)]
+
+    def visited_more(self, earlier: Branches) -> bool:
+        """Whether a comparison went a way here that it did not go earlier."""
+        return not (self.true <= earlier.true and self.false <= earlier.false)
+
+    def add(self, other: Branches) -> None:
+        """Join what another reading visited."""
+        self.true |= other.true
+        self.false |= other.false
+
+
+_CURRENT: ContextVar[Branches] = ContextVar("branches")
+
+
+@contextmanager
+def recording(branches: Branches) -> Iterator[None]:
+    """Record the comparisons of a block."""
+    token = _CURRENT.set(branches)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+def current() -> Branches:
+    """Where comparisons are recorded now."""
+    return _CURRENT.get()
+
+
+def compare(function: Callable[[Tensor, Tensor], Tensor], left: object, right: object) -> Tensor:
+    """A comparison, decided by the shadows; values with equal residues are equal.
+
+    Args:
+        function: one of torch.gt, ge, lt, le, eq, ne.
+        left: a value, a tensor or a number.
+        right: likewise.
+    """
+    one, other = lift(left), lift(right)
+    branches = current()
+    outcome = function(one.shadow, other.shadow)
+    if branches.depends:
+        if bool((torch.isnan(one.shadow) | torch.isnan(other.shadow)).any()):
+            branches.undecided()
+        same = is_same(one, other)
+        if bool(((one.shadow == other.shadow) & ~same).any()):
+            branches.kink("two values met")
+        zero = torch.zeros(())
+        outcome = torch.where(same, function(zero, zero), outcome)
+    branches.record(outcome)
+    return outcome
+
+
+def is_same(one: Value, other: Value) -> Tensor:
+    """Where two values are equal as functions of the inputs: their residues are equal, and their shadows but for rounding."""
+    near = (one.shadow - other.shadow).abs() <= _ROUNDING * torch.maximum(one.shadow.abs(), other.shadow.abs()).clamp(
+        min=1
+    )
+    return (one.residue == other.residue) & (near | (one.shadow == other.shadow))
