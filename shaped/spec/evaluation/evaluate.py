@@ -62,6 +62,10 @@ class Evaluation:
             ValueError: a size or a tensor has no value, a tensor has another shape than its variable, or an index that
                 the expression depends on is not asked for.
         """
+        with self.numbers.scalars.computing():
+            return self._evaluated(node, indices)
+
+    def _evaluated(self, node: Node, indices: Sequence[Index]) -> Evaluated:
         missing = node.free - set(indices)
         if missing:
             names = ", ".join(sorted(index.name for index in missing))

@@ -24,7 +24,7 @@ def digamma(value: float) -> float:
     result = 0.0
     if value < 0.5:
         return digamma(1 - value) - math.pi / math.tan(math.pi * value)
-    while value < 10:
+    while value < 16:  # from here on the terms that the series below leaves out do not matter
         result -= 1 / value
         value += 1
     inverse = 1 / (value * value)

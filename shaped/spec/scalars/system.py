@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from fractions import Fraction
 
 Array = npt.NDArray[Any]
@@ -102,6 +104,10 @@ class Scalars(ABC):
     @abstractmethod
     def sign(self, values: Array) -> tuple[Array, Reasons]:
         """-1, 0 or 1 for each number."""
+
+    def computing(self) -> AbstractContextManager[None]:
+        """What has to be entered while numbers are computed, such as a precision."""
+        return nullcontext()
 
     def infinity(self, sign: int) -> Any:
         """What stands for more, or less, than every number in a result."""
