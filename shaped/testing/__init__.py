@@ -9,12 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from shaped.testing.drawn_sizes import sizes as sizes
+    from shaped.testing.drawn_tensors import tensors as tensors
     from shaped.testing.from_annotations import from_annotation as from_annotation
     from shaped.testing.from_annotations import from_signature as from_signature
     from shaped.testing.given import given_shapes as given_shapes
     from shaped.testing.gradient import check_gradient as check_gradient
-    from shaped.testing.sizes import sizes as sizes
-    from shaped.testing.tensors import tensors as tensors
     from shaped.testing.wanted import Wanted as Wanted
     from shaped.testing.wanted import entries as entries
     from shaped.testing.wanted import indices as indices
@@ -27,8 +27,8 @@ _HOMES = {
     "from_signature": "shaped.testing.from_annotations",
     "given_shapes": "shaped.testing.given",
     "indices": "shaped.testing.wanted",
-    "sizes": "shaped.testing.sizes",
-    "tensors": "shaped.testing.tensors",
+    "sizes": "shaped.testing.drawn_sizes",
+    "tensors": "shaped.testing.drawn_tensors",
 }
 _EXTRAS = {"hypothesis": "test", "pytest": "test", "torch": "torch"}
 

@@ -9,8 +9,8 @@ import torch
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from shaped.testing.drawn_sizes import Limits, SizeLike
 from shaped.testing.plan import Plan
-from shaped.testing.sizes import Limits, SizeLike
 from shaped.testing.wanted import Given
 
 if TYPE_CHECKING:

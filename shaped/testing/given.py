@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shaped.errors import AnnotationError
+from shaped.testing.drawn_sizes import Limits, SizeLike
 from shaped.testing.plan import Plan
 from shaped.testing.record import PROPERTY_MARK
-from shaped.testing.sizes import Limits, SizeLike
 
 if TYPE_CHECKING:
     import torch

@@ -64,7 +64,7 @@ def number_text(number: float | complex) -> str:
     0.5 -torch.inf True complex(0.0, torch.nan)
     """
     if isinstance(number, complex):
-        if math.isfinite(number.real) and math.isfinite(number.imag):
+        if _is_read_back(number):
             return repr(number)
         return f"complex({number_text(number.real)}, {number_text(number.imag)})"
     if math.isnan(number):
@@ -72,6 +72,13 @@ def number_text(number: float | complex) -> str:
     if math.isinf(number):
         return "torch.inf" if number > 0 else "-torch.inf"
     return repr(number)
+
+
+def _is_read_back(number: complex) -> bool:
+    """Whether Python reads the number's own text: not with infinities, nor with zeros whose sign is lost (`-1j`)."""
+    real_is_read = number.real != 0 or math.copysign(1, number.real) > 0
+    imaginary_is_read = math.copysign(1, number.imag) > 0 or (number.imag < 0 and number.real != 0)
+    return math.isfinite(number.real) and math.isfinite(number.imag) and real_is_read and imaginary_is_read
 
 
 def _print(x: Tensor, printer: RepresentationPrinter, cycle: bool) -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from shaped.errors import AnnotationError
-from shaped.testing.sizes import DrawnSizes, Limits, draw_shape
-from shaped.testing.tensors import tensors
+from shaped.testing.drawn_sizes import DrawnSizes, Limits, draw_shape
+from shaped.testing.drawn_tensors import tensors
 from shaped.testing.wanted import Wanted
 from shaped.verify.signature import Parameter
 

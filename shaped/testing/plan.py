@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from shaped.errors import AnnotationError
+from shaped.testing.drawn_sizes import Limits, SizeDrawer
 from shaped.testing.hints import node_of
 from shaped.testing.literal import print_tensors_as_literals
 from shaped.testing.nodes import LEFT_OUT, Drawing, Linked, Node, TensorNode
-from shaped.testing.sizes import Limits, SizeDrawer
 from shaped.verify.signature import MISSING, Parameter, Signature
 
 if TYPE_CHECKING:

@@ -65,7 +65,7 @@ class Application:
         [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
         """
         if self.point.of_whole or not x.ndim:
-            return self.point.change(x.reshape(1, -1)).reshape(x.shape)
+            return self.point.change(x.reshape(1, -1)).reshape(x.shape).contiguous()
         moved = x.movedim(self.axis, -1)
         matrix = moved.reshape(-1, moved.shape[-1]).clone()
         matrix[self.rows] = self.point.change(matrix[self.rows])
@@ -86,11 +86,12 @@ def _uneven(rows: Tensor) -> Tensor:
 
 
 _REAL: tuple[NumberKind, ...] = ("float", "complex")
+_NO_INTEGERS: tuple[NumberKind, ...] = ("float", "complex", "bool")  # 0 may be outside their bounds
 _ALL: tuple[NumberKind, ...] = ("float", "complex", "int", "bool")
 
 SPECIAL_POINTS = (
     SpecialPoint("equal entries", _equal, _ALL),
-    SpecialPoint("zeros", torch.zeros_like, _ALL),
+    SpecialPoint("zeros", torch.zeros_like, _NO_INTEGERS),
     SpecialPoint("equal everywhere", _equal, _ALL, of_whole=True),
     SpecialPoint("large", lambda rows: rows * LARGE, _REAL),
     SpecialPoint("tiny", lambda rows: rows * TINY, _REAL),

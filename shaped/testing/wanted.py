@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from shaped.errors import AnnotationError
-from shaped.testing.tensors import Number, tensors
+from shaped.testing.drawn_tensors import Number, tensors
 
 
 @dataclass(frozen=True)
