@@ -6,6 +6,15 @@ so that what those prove can be checked here.
 
 from __future__ import annotations
 
-from shaped.spec.evaluation.evaluate import Evaluated, evaluate, evaluate_where_defined
+from shaped.spec.evaluation.agreement import Agreement, Disagreement, check_equal
+from shaped.spec.evaluation.evaluate import Evaluated, Evaluation, evaluate, evaluate_where_defined
 
-__all__ = ["Evaluated", "evaluate", "evaluate_where_defined"]
+__all__ = [
+    "Agreement",
+    "Disagreement",
+    "Evaluated",
+    "Evaluation",
+    "check_equal",
+    "evaluate",
+    "evaluate_where_defined",
+]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shaped.spec.evaluation.grid import Grid, aligned, masked, worst
+from shaped.spec.evaluation.grid import Grid, after, aligned, masked, worst
 from shaped.spec.expr import (
     Both,
     Exists,
@@ -84,7 +84,7 @@ class Conditions:
         if grid.infinite is not None:
             finite = grid.infinite == 0
             signs, reasons = np.where(finite, signs, grid.infinite), masked(reasons, finite)
-        return Grid(grid.axes, signs, worst(grid.reasons, reasons))
+        return Grid(grid.axes, signs, after(grid.reasons, reasons))
 
     @staticmethod
     def _fails(grid: Grid) -> Array:

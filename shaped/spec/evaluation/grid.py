@@ -77,6 +77,11 @@ def worst(*reasons: Reasons) -> Reasons:
     return result
 
 
+def after(earlier: Reasons, own: Reasons) -> Reasons:
+    """The reasons of a function's value: its own count only where its argument has a value."""
+    return own if earlier is None else worst(earlier, masked(own, earlier == 0))
+
+
 def masked(reasons: Reasons, mask: Array) -> Reasons:
     """The reasons where `mask` holds, none elsewhere."""
     if reasons is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shaped.spec.evaluation.conditions import Conditions
-from shaped.spec.evaluation.grid import Grid, aligned, because, in_order, masked, worst
+from shaped.spec.evaluation.grid import Grid, after, aligned, because, in_order, masked, worst
 from shaped.spec.evaluation.places import Places
 from shaped.spec.evaluation.vanishing import Vanishing
 from shaped.spec.expr import (
@@ -264,12 +264,12 @@ class Numbers:
                 infinite = np.abs(infinite)
             elif exponent.numerator % 2 == 0:
                 infinite = np.abs(infinite)
-        return self._grid(base.axes, data, worst(base.reasons, reasons), infinite)
+        return self._grid(base.axes, data, after(base.reasons, reasons), infinite)
 
     def _apply(self, function: str, argument: Grid) -> Grid:
         data, reasons = self.scalars.apply(function, argument.data)
         if argument.infinite is None:
-            return self._grid(argument.axes, data, worst(argument.reasons, reasons))
+            return self._grid(argument.axes, data, after(argument.reasons, reasons))
         shape = np.broadcast_shapes(data.shape, argument.infinite.shape)
         infinite = np.zeros(shape, dtype=np.int8)
         data, reasons = np.array(np.broadcast_to(data, shape)), masked(reasons, argument.infinite == 0)
@@ -282,7 +282,7 @@ class Numbers:
                 infinite[at] = 1 if limit > 0 else -1
             else:
                 data[at] = self.scalars.constant_of(limit)
-        return self._grid(argument.axes, data, worst(argument.reasons, reasons), infinite)
+        return self._grid(argument.axes, data, after(argument.reasons, reasons), infinite)
 
     def _sum(self, index: Index, body: Grid) -> Grid:
         whole, inside, axis = self.over(index, body)
