@@ -1,0 +1,144 @@
+"""Faults at special points in float64: NaN and infinity where the true gradient is neither, and wrong numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from shaped.verify.constants import constants, speaks_of_infinity
+from shaped.verify.faults import Counterexample, Fault, is_nan, number
+from shaped.verify.refutation import fault_at
+from shaped.verify.samples import Sample, draw_upstream
+from shaped.verify.special_points import float_points, infinite_points, integer_points
+from shaped.verify.subject import differentiable
+from shaped.verify.trials import counts, finite_outputs, given_sample, outputs_at
+from shaped.verify.verdict import Level
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from shaped.verify.samples import Sampler
+    from shaped.verify.subject import Inputs, Subject, Tensors
+
+_DRAWS = 2  # companions of a special input
+
+
+def faults_at_points(
+    subject: Subject, sampler: Sampler, domain: Callable[..., bool] | None, *, is_empty: bool = False
+) -> Iterator[Counterexample]:
+    """The faults at the points of one layout that count.
+
+    Args:
+        subject: forward and backward.
+        sampler: draws inputs of the layout.
+        domain: says of inputs whether they count.
+        is_empty: an input has no entries; a backward that raises there is loud.
+    """
+    for sample in special_samples(subject, sampler, torch.float64):
+        outputs = finite_outputs(subject, sample.inputs) if counts(subject, sample, domain) else None
+        if outputs is None:
+            continue
+        for upstream, name in upstreams(outputs, sample):
+            fault = fault_at(subject, sample.inputs, upstream, is_special=bool(name) or is_empty)
+            if fault is not None:
+                yield Counterexample(fault, Sample(sample.inputs, sample.sizes, name), upstream)
+    for sample in log_domain_samples(subject, sampler):
+        fault_there = _fault_in_the_log_domain(subject, sample) if counts(subject, sample, domain) else None
+        if fault_there is not None:
+            yield fault_there
+
+
+def special_samples(subject: Subject, sampler: Sampler, dtype: torch.dtype) -> Iterator[Sample]:
+    """The inputs of the user or generic ones, then each special value of each input with generic values of the others."""
+    sizes = sampler.layout.sizes
+    given = given_sample(sampler)
+    if given is not None:
+        yield given
+    yield sampler.draw(0)
+    mentioned = constants(subject.functions)
+    yield from integer_points(sampler, mentioned)
+    for i, (name, value) in float_points(sampler, mentioned, dtype):
+        for inputs in _with_companions(sampler, i, value):
+            yield Sample(inputs, sizes, name)
+
+
+def _with_companions(sampler: Sampler, place: int, value: Tensor) -> Iterator[Inputs]:
+    """The special value with other inputs so that the forward is finite, if there are such."""
+    alone = sum(slot.kind is not None for slot in sampler.layout.slots) == 1
+    for number_of_draw in range(1 if alone else _DRAWS):
+        for companions in sampler.companions(number_of_draw + 1):
+            companions[place] = value
+            if sampler.is_finite(tuple(companions)):
+                yield tuple(companions)
+                break
+
+
+def upstreams(outputs: tuple[object, ...], sample: Sample) -> Iterator[tuple[Tensors, str]]:
+    """Upstream gradients with the name of the point: a generic one; at generic inputs zeros as well."""
+    drawn = draw_upstream(outputs, 1)
+    yield drawn, sample.point
+    if not sample.point:
+        yield tuple(None if value is None else torch.zeros_like(value) for value in drawn), "the upstream is all 0"
+        if any(value is not None and value.numel() > 1 for value in drawn):
+            yield tuple(map(_with_one_zero, drawn)), "the upstream has one entry 0"
+
+
+def _with_one_zero(value: Tensor | None) -> Tensor | None:
+    if value is None or not value.numel():
+        return value
+    changed = value.clone()
+    changed.view(-1)[0] = 0
+    return changed
+
+
+def log_domain_samples(subject: Subject, sampler: Sampler) -> Iterator[Sample]:
+    """Points with entries -inf, as masked logits and logarithms of 0 have them.
+
+    A class of points (one entry, one row, all) counts only if the forward takes every one of them: all outputs are
+    finite; where the code computes with logarithms of probabilities, outputs -inf are regular as well.
+    """
+    is_log = speaks_of_infinity(subject.functions)
+    for i, points in infinite_points(sampler):
+        samples = []
+        for number_of_draw, (name, value) in enumerate(points):
+            values = list(sampler.draw(number_of_draw + 1).inputs)
+            values[i] = value
+            samples.append(Sample(tuple(values), sampler.layout.sizes, name))
+        if all(_takes(subject, sample.inputs, is_log) for sample in samples):
+            yield from samples
+
+
+def _takes(subject: Subject, inputs: Inputs, is_log: bool) -> bool:
+    outputs = outputs_at(subject, inputs)
+    if outputs is None:
+        return False
+    tensors = [output for output in outputs if isinstance(output, Tensor)]
+    return all(
+        bool((output.isfinite() | ((output < 0) & is_log)).all()) for output in tensors if not output.is_complex()
+    )
+
+
+def _fault_in_the_log_domain(subject: Subject, sample: Sample) -> Counterexample | None:
+    """A NaN gradient; numbers are not compared, as there are no difference quotients at -inf."""
+    outputs = outputs_at(subject, sample.inputs)
+    if outputs is None:
+        return None
+    upstream = draw_upstream(outputs, 1)
+    try:
+        gradients = subject.run(sample.inputs, upstream).gradients
+    except Exception:  # loud at a special point
+        return None
+    for place in differentiable(sample.inputs):
+        gradient = gradients[place]
+        bad = [] if gradient is None else gradient.isnan().nonzero().tolist()
+        if gradient is None or not bad:
+            continue
+        index = tuple(bad[0])
+        name = subject.inputs[place].name
+        found = number(gradient[index])
+        assert is_nan(found)
+        fault = Fault(Level.HAZARD, f"the gradient of {name} is NaN", name, index, None, found)
+        return Counterexample(fault, sample, upstream)
+    return None

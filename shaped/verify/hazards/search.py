@@ -1,0 +1,136 @@
+"""The search for hazards over layouts, precisions and special points."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import torch
+
+from shaped.verify.faults import Counterexample, Fault
+from shaped.verify.hazards.contexts import fault_of_context
+from shaped.verify.hazards.effects import fault_of_effects
+from shaped.verify.hazards.points import faults_at_points
+from shaped.verify.hazards.precision import PRECISIONS, faults_of_precision
+from shaped.verify.hazards.second_order import fault_of_second_order
+from shaped.verify.layouts import empty_layouts, small_layouts
+from shaped.verify.samples import Sample, Sampler, draw_upstream
+from shaped.verify.subject import Subject, SubjectError
+from shaped.verify.trials import counts, finite_outputs, given_sample, quiet, samplers
+from shaped.verify.verdict import Level, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from shaped.verify.layouts import Layout
+
+Domain = "Callable[..., bool] | None"
+_MOST_LAYOUTS = 5
+_LAYOUTS_OF_PRECISION = 1  # other shapes round alike
+_MOST_SMALLER = 8
+
+
+def float_hazards(
+    forward: Callable[..., object] | type[torch.autograd.Function],
+    backward: Callable[..., object] | None = None,
+    *inputs: object,
+    domain: Callable[..., bool] | None = None,
+    gradient_of: Callable[..., object] | None = None,
+) -> Verdict:
+    """What goes wrong with a gradient that may be right over the reals, at generic and special points.
+
+    NaN is a fault wherever the forward is finite, also at a kink. Infinity is one where the slopes of the forward are
+    finite. At a kink any number between the two slopes is right.
+
+    Args:
+        forward: a function, or a `torch.autograd.Function` class.
+        backward: `backward(upstream, *inputs)` for a function.
+        inputs: inputs to use, needed where the parameters have no annotations.
+        domain: says of inputs whether they count; all do without it.
+        gradient_of: the function whose gradient is meant, if it is not that of `forward`.
+
+    Returns:
+        A verdict of level HAZARD or REFUTED with its point and inputs; UNSUPPORTED where nothing was found, which is no
+        claim about other points.
+
+    Raises:
+        SubjectError: these are no forward and backward, or the forward takes none of the inputs.
+
+    >>> from jaxtyping import Float
+    >>> from torch import Tensor
+    >>> def product(x: Float[Tensor, "n"]) -> Float[Tensor, ""]:
+    ...     return x.prod()
+    >>> def product_backward(grad: Float[Tensor, ""], x: Float[Tensor, "n"]) -> tuple[Float[Tensor, "n"]]:
+    ...     return (grad * x.prod() / x,)
+    >>> found = float_hazards(product, product_backward)
+    >>> found.level.name, found.reason
+    ('HAZARD', 'the gradient of x is NaN where x is all 0')
+    """
+    subject = Subject.of(forward, backward, gradient_of=gradient_of)
+    with quiet():
+        for sampler in itertools.islice(samplers(subject, inputs), _MOST_LAYOUTS):
+            found = next(_faults(subject, sampler, domain), None)
+            if found is not None:
+                return _smaller(subject, found, domain).verdict(subject)
+        for sampler in itertools.islice(samplers(subject, inputs), _LAYOUTS_OF_PRECISION):
+            for dtype in PRECISIONS:
+                imprecise = next(faults_of_precision(subject, sampler, dtype, domain), None)
+                if imprecise is not None:
+                    return imprecise.verdict(subject)
+        for sampler in () if inputs else _accepted(subject, empty_layouts(subject.signature)):
+            found = next(_faults(subject, sampler, domain, is_empty=True), None)
+            if found is not None:
+                return found.verdict(subject)
+    reason = "no hazard was found, which decides nothing about other inputs"
+    return Verdict(Level.UNSUPPORTED, subject.name, reason)
+
+
+def _faults(
+    subject: Subject, sampler: Sampler, domain: Callable[..., bool] | None, *, is_empty: bool = False
+) -> Iterator[Counterexample]:
+    """The faults of one layout: of effects at generic inputs, then at every point."""
+    generic = given_sample(sampler) or sampler.draw(0)
+    if not is_empty:
+        yield from _effects(subject, generic, domain)
+    yield from faults_at_points(subject, sampler, domain, is_empty=is_empty)
+
+
+def _effects(subject: Subject, sample: Sample, domain: Callable[..., bool] | None) -> Iterator[Counterexample]:
+    outputs = finite_outputs(subject, sample.inputs)
+    if outputs is None or not counts(subject, sample, domain):
+        return
+    upstream = draw_upstream(outputs, 0)
+    for judge in (fault_of_effects, fault_of_context, fault_of_second_order):
+        fault: Fault | None
+        try:
+            fault = judge(subject, sample.inputs, upstream)
+        except SubjectError:
+            raise
+        except Exception:  # a backward that raises is reported at its point
+            continue
+        if fault is not None:
+            yield Counterexample(fault, sample, upstream)
+
+
+def _smaller(subject: Subject, found: Counterexample, domain: Callable[..., bool] | None) -> Counterexample:
+    """The same fault at the smallest sizes that show it."""
+    try:
+        layouts = [layout for layout in small_layouts(subject.signature) if layout.elements < _elements(found)]
+    except SubjectError:  # no annotations: the inputs are the user's
+        return found
+    for sampler in _accepted(subject, iter(layouts[:_MOST_SMALLER])):
+        for smaller in _faults(subject, sampler, domain):
+            if smaller.fault.reason == found.fault.reason and smaller.sample.point == found.sample.point:
+                return smaller
+    return found
+
+
+def _elements(found: Counterexample) -> int:
+    return sum(value.numel() for value in found.sample.inputs if isinstance(value, torch.Tensor))
+
+
+def _accepted(subject: Subject, layouts: Iterator[Layout]) -> Iterator[Sampler]:
+    for layout in layouts:
+        sampler = Sampler(subject, layout)
+        if sampler.accepts:
+            yield sampler
