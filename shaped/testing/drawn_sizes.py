@@ -6,6 +6,7 @@ Names that occur in arithmetic only get sizes for which it gives a size: `n-1` n
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -105,14 +106,7 @@ class Arithmetic:
                 raise AnnotationError(
                     axis.text, f"the field has no value: {problem}", hint=f"use an argument that is drawn: {known}"
                 ) from None
-        tree = ast.parse(text, mode="eval")
-        called = {
-            node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-        }
-        names = dict.fromkeys(
-            node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id not in called
-        )
-        return Arithmetic(text, tuple(names), compile(tree, "<annotation>", "eval"))
+        return _read(text)
 
     def size(self, dims: Mapping[str, int]) -> int | None:
         """The size for these sizes of the names, None if it is none."""
@@ -121,6 +115,15 @@ class Arithmetic:
         except ZeroDivisionError:
             return None
         return int(value) if value == int(value) and value >= 0 else None
+
+
+@functools.lru_cache(maxsize=1024)
+def _read(text: str) -> Arithmetic:
+    tree = ast.parse(text, mode="eval")
+    nodes = list(ast.walk(tree))
+    called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    names = dict.fromkeys(node.id for node in nodes if isinstance(node, ast.Name) and node.id not in called)
+    return Arithmetic(text, tuple(names), compile(tree, "<annotation>", "eval"))
 
 
 def key_of(leaf: Parameter, index: int) -> str:
@@ -147,7 +150,8 @@ class SizeDrawer:
         for leaf in leaves:
             for i, axis in enumerate(leaf.annotation.axes if leaf.annotation else ()):
                 self._note(axis, leaf, i)
-        known = {*self.dims, *self.packs, *(name for axis in self.computed for name in axis.names)}
+        in_arithmetic = (name for axis in self.computed for name in axis.names)
+        known = dict.fromkeys((*self.dims, *self.packs, *in_arithmetic))
         if any(axis.fields for axis in self.computed):
             return  # a field may be the text of a name
         for name in limits.given:
@@ -218,7 +222,7 @@ class SizeDrawer:
         choices = range(limits.min_size, limits.max_size + 1)
         if len(choices) ** len(names) > MOST_ASSIGNMENTS:
             for name in names:
-                drawn.dims[name] = draw(st.sampled_from(choices))
+                drawn.dims[name] = draw(st.integers(limits.min_size, limits.max_size))
             if not self._fits(arithmetic, drawn.dims):
                 reject()
             return
@@ -240,7 +244,10 @@ class SizeDrawer:
                 hint="raise max_size, or give sizes={...}",
             )
         for i, name in enumerate(names):
-            value = draw(st.sampled_from(sorted({values[i] for values in fitting})))
+            # A size and not a place among those that fit, so that it keeps its meaning while other sizes shrink.
+            least = draw(st.integers(limits.min_size, limits.max_size))
+            options = {values[i] for values in fitting}
+            value = min((size for size in options if size >= least), default=max(options))
             fitting = [values for values in fitting if values[i] == value]
             drawn.dims[name] = value
 

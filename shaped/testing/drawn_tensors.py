@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from shaped.verify.signature import NumberKind
 
-MOST_DRAWN_ENTRIES = 64  # of a tensor whose entries are drawn one by one; a larger one is filled from a seed
+MOST_DRAWN_ENTRIES = 32  # of a tensor whose entries are drawn one by one; a larger one is filled from a seed
 SINGLE_ENTRIES = 4  # of a tensor filled from a seed that are drawn beside it, so that it shrinks to few entries
 MOST_SEED = 2**16
 # The entries that are 1 where the rest is 0, by seed; larger seeds give noise.

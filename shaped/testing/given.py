@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -87,7 +89,26 @@ def given_shapes(
 def _given(function: Callable[..., Any], plan: Plan, names: Sequence[str]) -> Callable[..., Any]:
     """The test with one strategy for each parameter; they share one draw, as sizes are common."""
     call: SearchStrategy[dict[str, Any]] = st.shared(plan.strategy(names), key=object())
-    return given(**{name: _argument(call, name) for name in names})(function)
+    return given(**{name: _argument(call, name) for name in names})(_without_defaults(function, names))
+
+
+def _without_defaults(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
+    """The test without the defaults of drawn parameters, and without others that have one: `given` takes none."""
+    signature = inspect.signature(function)
+    if all(one.default is one.empty for one in signature.parameters.values()):
+        return function
+    kept = [
+        one.replace(default=one.empty)
+        for one in signature.parameters.values()
+        if one.name in names or one.default is one.empty
+    ]
+
+    @functools.wraps(function)
+    def required(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    required.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]  # read by `inspect`
+    return required
 
 
 @st.composite

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 _LISTS = (list, tuple, collections.abc.Sequence, collections.abc.Iterable)
 _DICTS = (dict, collections.abc.Mapping)
+_TORCH_TYPES: dict[object, SearchStrategy[Any]] = {
+    torch.device: st.just(torch.device("cpu")),
+    torch.dtype: st.sampled_from([torch.float32, torch.float64]),
+}
 
 
 def parameter_of(name: str, hint: object, owner: str) -> Parameter:
@@ -147,6 +151,8 @@ def _from_type(parameter: Parameter, owner: str) -> Node:
     """What Hypothesis draws for a type."""
     if parameter.has_default and parameter.type is None:
         return Default()
+    if parameter.type in _TORCH_TYPES:
+        return Drawn(_TORCH_TYPES[parameter.type])
     try:
         strategy: SearchStrategy[Any] = st.from_type(cast("type[Any]", parameter.type))
         strategy.validate()
