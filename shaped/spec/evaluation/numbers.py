@@ -86,7 +86,7 @@ class Numbers:
 
     def flags(self, variable: Variable) -> Array:
         """The values of a bool tensor."""
-        return self._checked(variable, np.asarray(self._given(variable.name), dtype=bool))
+        return self._checked(variable, np.asarray(self.given(variable.name), dtype=bool))
 
     def over(self, index: Index, body: Grid) -> tuple[Grid, Array, int]:
         """A body along an index and all indices that it or the size depends on; where the index is in range; its axis.
@@ -101,14 +101,15 @@ class Numbers:
         inside = np.broadcast_to(places.data < size.along(axes).data, shape)
         return body.stretched(axes, shape), inside, axis
 
-    def _given(self, name: str) -> Any:
+    def given(self, name: str) -> Any:
+        """The values of a tensor as the caller gave them."""
         if name not in self._values:
             given = ", ".join(self._values) or "none"
             raise ValueError(f"no values are given for the tensor {name}; given: {given}")
         return self._values[name]
 
     def _integers(self, name: str) -> Array:
-        values = np.asarray(self._given(name))
+        values = np.asarray(self.given(name))
         if values.size and values.dtype.kind not in "iub":
             raise ValueError(f"the integer tensor {name} is given numbers of dtype {values.dtype}: give ints")
         return values.astype(np.int64)
@@ -143,7 +144,7 @@ class Numbers:
         return grid
 
     def _numbers_given(self, variable: Variable) -> Grid:
-        values = np.asarray(self._given(variable.name))
+        values = np.asarray(self.given(variable.name))
         if values.dtype == object:  # only floats can be infinite
             signs = np.array([_infinite(value) for value in values.flat], dtype=np.int8).reshape(values.shape)
         else:
@@ -210,7 +211,7 @@ class Numbers:
         for grid in grids[1:]:
             total = self.scalars.add(total, grid.data)
         infinite, clash = _joined([grid.infinite for grid in grids if grid.infinite is not None])
-        return self._grid(axes, total, worst(clash, *(grid.reasons for grid in grids)), infinite)
+        return self.grid(axes, total, worst(clash, *(grid.reasons for grid in grids)), infinite)
 
     def _product_of(self, factors: tuple[Expr, ...]) -> Grid:
         given = [self(factor) for factor in factors]
@@ -221,14 +222,14 @@ class Numbers:
             total = self.scalars.multiply(total, grid.data)
             reasons = worst(reasons, grid.reasons, clash)
         if reasons is None and infinite is None:
-            return self._grid(axes, total)
+            return self.grid(axes, total)
         vanishes = np.zeros((), dtype=bool)
         for factor in factors:
             vanishes = vanishes | self.vanishing(factor).along(axes).data
         total = np.where(vanishes, self._zeros(()), total)
         if infinite is not None:
             infinite = np.where(vanishes, np.int8(0), infinite)
-        return self._grid(axes, total, masked(reasons, ~vanishes), infinite)
+        return self.grid(axes, total, masked(reasons, ~vanishes), infinite)
 
     def _infinite_product(
         self, left: Array, left_infinite: Reasons, right: Array, right_infinite: Reasons
@@ -264,12 +265,12 @@ class Numbers:
                 infinite = np.abs(infinite)
             elif exponent.numerator % 2 == 0:
                 infinite = np.abs(infinite)
-        return self._grid(base.axes, data, after(base.reasons, reasons), infinite)
+        return self.grid(base.axes, data, after(base.reasons, reasons), infinite)
 
     def _apply(self, function: str, argument: Grid) -> Grid:
         data, reasons = self.scalars.apply(function, argument.data)
         if argument.infinite is None:
-            return self._grid(argument.axes, data, after(argument.reasons, reasons))
+            return self.grid(argument.axes, data, after(argument.reasons, reasons))
         shape = np.broadcast_shapes(data.shape, argument.infinite.shape)
         infinite = np.zeros(shape, dtype=np.int8)
         data, reasons = np.array(np.broadcast_to(data, shape)), masked(reasons, argument.infinite == 0)
@@ -282,7 +283,7 @@ class Numbers:
                 infinite[at] = 1 if limit > 0 else -1
             else:
                 data[at] = self.scalars.constant_of(limit)
-        return self._grid(argument.axes, data, after(argument.reasons, reasons), infinite)
+        return self.grid(argument.axes, data, after(argument.reasons, reasons), infinite)
 
     def _sum(self, index: Index, body: Grid) -> Grid:
         whole, inside, axis = self.over(index, body)
@@ -295,7 +296,7 @@ class Numbers:
             signs = np.where(inside, whole.infinite, 0)
             infinite, clash = _joined([signs.max(axis=axis), signs.min(axis=axis)])
         reasons = worst(clash, self._worst_along(whole.reasons, inside, axis))
-        return self._grid(axes, self.scalars.total(kept, axis), reasons, infinite)
+        return self.grid(axes, self.scalars.total(kept, axis), reasons, infinite)
 
     def _product(self, index: Index, body: Expr) -> Grid:
         whole, inside, axis = self.over(index, self(body))
@@ -311,7 +312,7 @@ class Numbers:
             total = self.scalars.multiply(total, factor)
             why = None if whole.reasons is None else masked(np.take(whole.reasons, place, axis), here)
             reasons = worst(reasons, clash, why)
-        return self._grid(axes, total, reasons, infinite)
+        return self.grid(axes, total, reasons, infinite)
 
     def _greatest(self, index: Index, body: Grid) -> Grid:
         whole, inside, axis = self.over(index, body)
@@ -331,7 +332,7 @@ class Numbers:
             reasons = worst(reasons, masked(unknown, both))
             total = np.where(both, greater, np.where(signs > infinite, data, total))
             infinite = np.maximum(infinite, signs)
-        return self._grid(axes, total, reasons, infinite)
+        return self.grid(axes, total, reasons, infinite)
 
     def _where(self, condition: Grid, then: Grid, otherwise: Grid) -> Grid:
         axes, (chosen, first, second) = aligned(condition, then, otherwise)
@@ -346,7 +347,7 @@ class Numbers:
         reasons = worst(
             chosen.reasons, masked(first.reasons, chosen.data), masked(second.reasons, ~np.asarray(chosen.data))
         )
-        return self._grid(axes, data, reasons, infinite)
+        return self.grid(axes, data, reasons, infinite)
 
     @staticmethod
     def _worst_along(reasons: Reasons, inside: Array, axis: int) -> Reasons:
@@ -358,7 +359,7 @@ class Numbers:
     def _zeros(self, shape: tuple[int, ...]) -> Array:
         return self.scalars.full(shape, self.scalars.constant_of(0))
 
-    def _grid(self, axes: tuple[Index, ...], data: Array, reasons: Reasons = None, infinite: Reasons = None) -> Grid:
+    def grid(self, axes: tuple[Index, ...], data: Array, reasons: Reasons = None, infinite: Reasons = None) -> Grid:
         """A grid whose arrays have equal shapes, with the number 1 where there is no value, so that none is used."""
         reasons = None if reasons is None or not reasons.any() else reasons
         infinite = None if infinite is None or not infinite.any() else infinite
