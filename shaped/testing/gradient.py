@@ -26,8 +26,8 @@ def check_gradient(
     """Fail unless the gradient is right.
 
     Args:
-        forward: the function, whose annotations give the shapes, or a `torch.autograd.Function` class.
-        backward: the hand-written backward, `backward(upstream, *inputs)`; None for a class.
+        forward: the function, whose annotations give the shapes; a module, or a `torch.autograd.Function` class.
+        backward: the hand-written backward, `backward(upstream, *inputs)`; None for a class or for autograd's own.
         *inputs: the values to check at, as in a property test; samples from the annotations if there are none. Inside a
             property test, an example at which there is no derivative is passed over.
         gradient_of: the function whose gradient is meant, if it is not `forward`'s (a straight-through estimator).
@@ -41,7 +41,7 @@ def check_gradient(
     """
     if level and level not in ACCEPTED:
         raise ValueError(f"level={level!r} is no level that a gradient can pass at: give one of {', '.join(ACCEPTED)}")
-    gradient: Callable[..., Verdict] = import_module("shaped.verify").gradient
+    gradient: Callable[..., Verdict] = import_module("shaped.verify.gradient").gradient
     verdict = gradient(forward, backward, *inputs, gradient_of=gradient_of, domain=domain)
     if verdict.level is Level.KINK and inputs:
         _pass_over_in_a_property_test()

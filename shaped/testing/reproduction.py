@@ -135,7 +135,7 @@ def _parameters(forward: Callable[..., Any]) -> Mapping[str, Parameter]:
             has_context = forward.setup_context is torch.autograd.Function.setup_context
             signature = Signature.of(forward.forward, skip_context=has_context)
         else:
-            signature = Signature.of(forward)
+            signature = Signature.of(forward.forward if isinstance(forward, torch.nn.Module) else forward)
     except Exception:  # what was readable enough to be checked is shown as well as it can be
         return {}
     return {parameter.name: parameter for parameter in signature.parameters}

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from shaped.testing import tensors
-from shaped.testing.special import LARGE, SPECIAL_POINTS, TINY, applications
 from shaped.testing.drawn_tensors import MOST_DRAWN_ENTRIES, kind_of_dtype
+from shaped.testing.special import LARGE, SPECIAL_POINTS, TINY, applications
 
 DTYPES = [
     *(torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.float8_e4m3fn),
@@ -21,7 +21,7 @@ DTYPES = [
 SHAPES = st.lists(st.integers(0, 4), max_size=3).map(tuple)
 # Only drawing: a law about what is drawn needs no shrinking.
 DRAW = settings(max_examples=1500, phases=[Phase.generate], database=None, derandomize=True)
-SHRINK = settings(max_examples=1500, database=None, derandomize=True)
+SHRINK = settings(max_examples=1500, phases=[Phase.generate, Phase.shrink], database=None, derandomize=True)
 
 
 def drawn(strategy: st.SearchStrategy[Tensor], condition: Callable[[Tensor], object]) -> Tensor:

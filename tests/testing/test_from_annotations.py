@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Optional
+from typing import Any, Literal, NamedTuple
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ from shaped.errors import AnnotationError
 from shaped.testing import Wanted, entries, from_annotation, from_signature, indices, tensors
 
 DRAW = settings(max_examples=1000, phases=[Phase.generate], database=None, derandomize=True)
-SHRINK = settings(max_examples=1000, database=None, derandomize=True)
+SHRINK = settings(max_examples=1000, phases=[Phase.generate, Phase.shrink], database=None, derandomize=True)
 
 
 def drawn(strategy: st.SearchStrategy[Any], condition: Callable[[Any], object] = lambda x: True) -> Any:
@@ -45,7 +45,7 @@ def arithmetic(
 def quotient(x: Float[Tensor, "d h"], y: Float[Tensor, "d/h"], z: Float[Tensor, "#2*h"]) -> None: ...
 def unnamed(x: Float[Tensor, "_ _k 4 heads=2"], y: Float[Tensor, ""]) -> None: ...
 def fields(x: Float[Tensor, "b {k}"], k: int, y: Float[Tensor, "{k}*b {k+1}"]) -> None: ...
-def optional(x: Float[Tensor, "n"] | None, y: Optional[Float[Tensor, "n"]], z: Float[Tensor, "n"]) -> None: ...
+def optional(x: Float[Tensor, "n"] | None, y: Float[Tensor, "n"] | None, z: Float[Tensor, "n"]) -> None: ...
 def default(x: Float[Tensor, "n"], mask: Bool[Tensor, "n"] | None = None, eps: float = 1e-5) -> None: ...
 def tuples(xy: tuple[Float[Tensor, "n"], Int[Tensor, "m"]], z: Float[Tensor, "n m"]) -> None: ...
 def nested(x: Float[Float[Tensor, "b"], "3"], p: Float[nn.Parameter, "b"]) -> None: ...
