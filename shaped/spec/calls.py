@@ -51,11 +51,15 @@ class Reading:
         replaced: meanings to use in place of those of the table, by the name of the operation.
         number: what a float of the program stands for, as a tensor without axes or as the float itself.
         run: what to do with a function of torch that has no meaning.
+        called: is told the name of each operation.
+        finished: is given the name and the result of each operation, and gives the result to use.
     """
 
     replaced: Mapping[str, Meaning] = field(default_factory=dict)
     number: Callable[[float], Number | Tensor] = lambda value: value
     run: Callable[[Callable[..., object], tuple[Any, ...], Mapping[str, Any]], Any] | None = None
+    called: Callable[[str], object] = lambda name: None
+    finished: Callable[[str, Any], Any] = lambda name, found: found
 
 
 _reading: ContextVar[Reading] = ContextVar("reading", default=Reading())  # noqa: B039  (it is frozen)
@@ -151,7 +155,9 @@ def call(name: str, entry: Meaning, args: tuple[Any, ...], kwargs: Mapping[str, 
     from shaped.spec.memory import write
     from shaped.spec.tensor import NotExpressible, Tensor
 
-    entry = _reading.get().replaced.get(name, entry)
+    how = _reading.get()
+    how.called(name)
+    entry = how.replaced.get(name, entry)
     if kwargs.get("out") is not None:
         raise NotExpressible(f"{name} with out=")
     given = [as_argument(value) for value in args]
@@ -161,7 +167,7 @@ def call(name: str, entry: Meaning, args: tuple[Any, ...], kwargs: Mapping[str, 
         if key != "out" and (key not in _IGNORED or key in _parameters(entry))
     }
     in_place = _in_place(entry, given, named)
-    found = as_result(entry(*given, **named))
+    found = how.finished(name, as_result(entry(*given, **named)))
     tensors = [value for value in args if isinstance(value, Tensor)]
     return write(tensors[0], found) if in_place else _with_sharing(name, found, tensors)
 

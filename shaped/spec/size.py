@@ -153,8 +153,7 @@ class Size:
         raise SizeNeeded(f"whether {self} = {dim}")
 
     def __ne__(self, other: object) -> bool:
-        equal = self.__eq__(other)
-        return NotImplemented if equal is NotImplemented else not equal
+        return not self == other
 
     def __ge__(self, other: Any) -> bool:
         return self._is_at_least(other, 0, f"whether {self} >= {other}")

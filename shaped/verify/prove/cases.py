@@ -1,0 +1,223 @@
+"""The symbolic inputs of a program: what its annotations say, in the cases that they leave open.
+
+Dims become symbols of any size from 1; a pack `*s` becomes axes of several numbers; `#n` is n or 1; what may be None is
+given or not; a bool is True or False.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from shaped.spec.annotation import Anonymous, AnonymousPack, Fixed, Named, NamedPack
+from shaped.spec.dims import ONE, Dim
+from shaped.spec.size import Size
+from shaped.spec.tensor import NotExpressible, Tensor, variable
+
+if TYPE_CHECKING:
+    from shaped.verify.signature import Parameter, Signature
+
+RANKS = (0, 1, 2, 3)  # numbers of axes that a pack stands for
+_MOST_CASES = 32
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The range of an int tensor's entries: `low <= entry < size`, None where it has no end."""
+
+    size: Dim | None = None
+    low: int | None = 0
+
+
+@dataclass(frozen=True)
+class Case:
+    """One choice of what the annotations leave open.
+
+    Args:
+        sizes: fixed sizes of named dims; the others are symbols.
+        ranks: how many axes each pack stands for.
+        ones: the parameters whose `#` axes have size 1.
+        absent: the parameters that are None.
+        flags: the bool parameters, with their values.
+        bounds: the ranges of int tensors.
+    """
+
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    ones: frozenset[str] = frozenset()
+    absent: frozenset[str] = frozenset()
+    flags: Mapping[str, bool] = field(default_factory=dict)
+    bounds: Mapping[str, Bound] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        parts = [f"{name} = {size}" for name, size in self.sizes.items()]
+        parts += [f"*{name} of {rank} axes" for name, rank in self.ranks.items()]
+        parts += [f"{name} stretched" for name in sorted(self.ones)]
+        parts += [f"{name} = None" for name in sorted(self.absent)]
+        parts += [f"{name} = {value}" for name, value in self.flags.items()]
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Symbolic inputs.
+
+    Args:
+        values: one for each parameter: a tensor, a tuple of them, a size, or its default.
+        tensors: the tensors among them by name, those of a tuple as `grad[0]`.
+        differentiable: the names of those that have a gradient.
+        domain: what is taken for granted of ints.
+    """
+
+    values: tuple[object, ...]
+    tensors: Mapping[str, Tensor]
+    differentiable: tuple[str, ...]
+    domain: tuple[str, ...]
+
+
+def cases(signature: Signature, ranks: tuple[int, ...] = RANKS) -> Iterator[Case]:
+    """All cases, the most general first.
+
+    Raises:
+        NotExpressible: there are too many.
+    """
+    optional = [leaf.name for leaf in signature.tensors if leaf.is_optional]
+    flags = [p.name for p in signature.parameters if p.type is bool and not p.has_default]
+    packs = itertools.product(ranks, repeat=len(signature.packs))
+    ones, absent = list(_subsets(signature.stretched)), list(_subsets(optional))
+    values = list(itertools.product((False, True), repeat=len(flags)))
+    found = [
+        Case({}, dict(zip(signature.packs, chosen)), stretched, missing, dict(zip(flags, value)))
+        for chosen in packs
+        for stretched in ones
+        for missing in absent
+        for value in values
+    ]
+    if len(found) > _MOST_CASES:
+        raise NotExpressible(f"{len(found)} cases of packs, stretched axes, None and bools: at most {_MOST_CASES}")
+    yield from found
+
+
+def _subsets(names: tuple[str, ...] | list[str]) -> Iterator[frozenset[str]]:
+    for count in range(len(names) + 1):
+        yield from (frozenset(chosen) for chosen in itertools.combinations(names, count))
+
+
+def symbolic_inputs(signature: Signature, case: Case) -> Inputs:
+    """Symbols for the parameters of a program.
+
+    Raises:
+        NotExpressible: a parameter has neither an annotation of its shape nor a default.
+    """
+    return _Symbols(signature, case).inputs()
+
+
+class _Symbols:
+    """Symbols for one case."""
+
+    def __init__(self, signature: Signature, case: Case) -> None:
+        self.signature = signature
+        self.case = case
+        self.tensors: dict[str, Tensor] = {}
+        self.differentiable: list[str] = []
+        self.domain: list[str] = []
+
+    def inputs(self) -> Inputs:
+        values = tuple(self.value(parameter) for parameter in self.signature.parameters)
+        return Inputs(values, self.tensors, tuple(self.differentiable), tuple(self.domain))
+
+    def value(self, parameter: Parameter) -> object:
+        if parameter.members:
+            return tuple(self.value(member) for member in parameter.members)
+        if parameter.is_none or parameter.name in self.case.absent:
+            return None
+        if parameter.annotation is not None:
+            return self.tensor(parameter)
+        if parameter.has_default:
+            return parameter.default
+        if parameter.type is bool:
+            return self.case.flags[parameter.name]
+        if parameter.type is int:
+            return self.whole(parameter.name)
+        if parameter.type is float:
+            self.tensors[parameter.name] = variable(parameter.name, ())
+            return self.tensors[parameter.name]
+        raise NotExpressible(
+            f'the parameter {parameter.name}, whose shape is not known: write {parameter.name}: Float[Tensor, "b n"]'
+        )
+
+    def whole(self, name: str) -> object:
+        if name in self.case.sizes:
+            return self.case.sizes[name]
+        if name not in self.signature.dims:
+            self.domain.append(f"{name} >= 1")
+        return Size.of(Dim.name(name))
+
+    def tensor(self, parameter: Parameter) -> Tensor:
+        kind = parameter.kind or "float"
+        bound = self.case.bounds.get(parameter.name, Bound())
+        made = variable(parameter.name, self.shape(parameter), kind, bound.size)
+        if kind == "int" and bound.low is None:
+            made = unbounded(made, parameter.name)
+        self.tensors[parameter.name] = made
+        if parameter.is_differentiable:
+            self.differentiable.append(parameter.name)
+        return made
+
+    def shape(self, leaf: Parameter) -> tuple[Dim, ...]:
+        annotation = leaf.annotation
+        stretched = leaf.name in self.case.ones
+        sizes: list[Dim] = []
+        for number, axis in enumerate(annotation.axes if annotation else ()):
+            one = stretched and getattr(axis, "broadcastable", False)
+            match axis:
+                case NamedPack(name=name):
+                    rank = self.case.ranks[name]
+                    sizes += (
+                        [ONE] * rank if one else [self.size(f"{name}{i}" if rank > 1 else name) for i in range(rank)]
+                    )
+                case AnonymousPack():
+                    rank = self.case.ranks[f"{leaf.name}[...]"]
+                    sizes += [self.size(f"{leaf.name}_{i}") for i in range(rank)]
+                case _ if one:
+                    sizes.append(ONE)
+                case Fixed(size=size):
+                    sizes.append(Dim.of(size))
+                case Named(name=name):
+                    sizes.append(self.size(name))
+                case Anonymous():
+                    sizes.append(self.size(f"{leaf.name}[{number}]"))
+                case _:
+                    known = {name: self.size(name) for name in axis.names}
+                    computed = axis.size(known, self.field)
+                    if computed is None:
+                        raise NotExpressible(f'the size "{axis}" of {leaf.name}')
+                    sizes.append(computed)
+        return tuple(sizes)
+
+    def size(self, name: str) -> Dim:
+        fixed = self.case.sizes.get(name)
+        return Dim.name(name) if fixed is None else Dim.of(fixed)
+
+    def field(self, text: str) -> Dim | None:
+        """The size of a field `{n}`: the parameter n."""
+        for parameter in self.signature.parameters:
+            if parameter.name == text:
+                default = parameter.default
+                return Dim.of(default) if isinstance(default, int) else self.size(text)
+        return None
+
+
+def unbounded(made: Tensor, name: str) -> Tensor:
+    """An int tensor whose entries may be negative too."""
+    from shaped.spec.expr import real
+    from shaped.spec.index import lookup
+
+    return Tensor(made.axes, real(lookup(name, made.places, None, None)), "int")
+
+
+def with_bounds(case: Case, bounds: Mapping[str, Bound]) -> Case:
+    """The case with the ranges of int tensors."""
+    return replace(case, bounds={**case.bounds, **bounds})
