@@ -6,6 +6,7 @@ a program needs one (`range(n)`), or goes two ways for two sizes (`if n > 1`), `
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -153,24 +154,26 @@ class Size:
         raise SizeNeeded(f"whether {self} = {dim}")
 
     def __ne__(self, other: object) -> bool:
-        return not self == other
+        return not bool(self == other)
 
-    def __ge__(self, other: Any) -> bool:
+    def __ge__(self, other: Any) -> Any:
         return self._is_at_least(other, 0, f"whether {self} >= {other}")
 
-    def __gt__(self, other: Any) -> bool:
+    def __gt__(self, other: Any) -> Any:
         return self._is_at_least(other, 1, f"whether {self} > {other}")
 
-    def __lt__(self, other: Any) -> bool:
+    def __lt__(self, other: Any) -> Any:
         above = self._is_at_least(other, 0, f"whether {self} < {other}")
         return above if above is NotImplemented else not above
 
-    def __le__(self, other: Any) -> bool:
+    def __le__(self, other: Any) -> Any:
         above = self._is_at_least(other, 1, f"whether {self} <= {other}")
         return above if above is NotImplemented else not above
 
-    def _is_at_least(self, other: object, margin: int, question: str) -> bool:
+    def _is_at_least(self, other: object, margin: int, question: str) -> Any:
         """Whether this is at least `other + margin`."""
+        if isinstance(other, float) and math.isfinite(other):
+            other = math.floor(other) if margin else math.ceil(other)
         dim = as_dim(other)
         if dim is None:
             return NotImplemented
