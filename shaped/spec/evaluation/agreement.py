@@ -143,7 +143,7 @@ def _compare(left: Expr, right: Expr, indices: Sequence[Index], point: Point, re
     """Compare at one point, and add what comes of it to the result."""
     undecided: set[tuple[int, ...]] | None = None
     reasons: dict[tuple[int, ...], Reason] = {}
-    for system in _systems():
+    for system in exact_systems():
         evaluation = Evaluation(system, point.sizes, point.values)
         first, second = evaluation(left, indices), evaluation(right, indices)
         still: set[tuple[int, ...]] = set()
@@ -158,7 +158,7 @@ def _compare(left: Expr, right: Expr, indices: Sequence[Index], point: Point, re
                 continue
             one: Any = first.data[at]
             other: Any = second.data[at]
-            equal = _are_equal(one, other)
+            equal = are_equal(one, other)
             if equal is None:
                 reasons[at] = Reason.UNDECIDED
                 still.add(at)
@@ -178,7 +178,8 @@ def _compare(left: Expr, right: Expr, indices: Sequence[Index], point: Point, re
     result.skipped.update(reasons.values())
 
 
-def _systems() -> Iterator[Any]:
+def exact_systems() -> Iterator[Any]:
+    """Number systems to compare in, from the fractions to ever smaller balls."""
     yield Fractions()
     from shaped.spec.scalars.balls import Balls
 
@@ -193,7 +194,7 @@ def _first_reason(first: Evaluated, second: Evaluated, at: tuple[int, ...]) -> R
     return (final or found or [None])[0]
 
 
-def _are_equal(one: Any, other: Any) -> bool | None:
+def are_equal(one: Any, other: Any) -> bool | None:
     """Whether two values are equal, None if their enclosures are too wide to tell."""
     if isinstance(one, (Fraction, float)) and isinstance(other, (Fraction, float)):  # floats are infinities
         return one == other
