@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from shaped.testing.record import ACCEPTED, LEVELS, RECORD, weakest
@@ -41,8 +40,7 @@ def check_gradient(
     """
     if level and level not in ACCEPTED:
         raise ValueError(f"level={level!r} is no level that a gradient can pass at: give one of {', '.join(ACCEPTED)}")
-    gradient: Callable[..., Verdict] = import_module("shaped.verify.gradient").gradient
-    verdict = gradient(forward, backward, *inputs, gradient_of=gradient_of, domain=domain)
+    verdict = verified(forward, backward, *inputs, gradient_of=gradient_of, domain=domain)
     if verdict.level is Level.KINK and inputs:
         _pass_over_in_a_property_test()
     RECORD.note(verdict.subject, verdict.level.value)
@@ -52,6 +50,13 @@ def check_gradient(
     if weakest(verdict.level.value, required) != required:
         raise AssertionError(f"{verdict.explain()}\n\nThe gradient is {verdict.level.value}, but has to be {required}.")
     return verdict
+
+
+def verified(*arguments: Any, **options: Any) -> Verdict:
+    """`shaped.verify.gradient`, loaded when the first gradient is checked."""
+    from shaped.verify.gradient import gradient
+
+    return gradient(*arguments, **options)
 
 
 def _failure(

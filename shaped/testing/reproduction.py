@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from shaped.errors import AnnotationError
 from shaped.testing.literal import number_text
+from shaped.verify.recording import has_setup_context
 from shaped.verify.signature import Parameter, Signature
 
 if TYPE_CHECKING:
@@ -130,15 +132,20 @@ def _described(function: Callable[..., Any]) -> str:
 
 
 def _parameters(forward: Callable[..., Any]) -> Mapping[str, Parameter]:
+    function, skip_context = forward, False
+    if isinstance(forward, torch.nn.Module):
+        function = forward.forward
+    elif isinstance(forward, type) and issubclass(forward, torch.autograd.Function):
+        function, skip_context = forward.forward, not has_setup_context(forward)
     try:
-        if isinstance(forward, type) and issubclass(forward, torch.autograd.Function):
-            has_context = forward.setup_context is torch.autograd.Function.setup_context
-            signature = Signature.of(forward.forward, skip_context=has_context)
-        else:
-            signature = Signature.of(forward.forward if isinstance(forward, torch.nn.Module) else forward)
-    except Exception:  # what was readable enough to be checked is shown as well as it can be
-        return {}
-    return {parameter.name: parameter for parameter in signature.parameters}
+        read = Signature.of(function, skip_context=skip_context).parameters
+    except AnnotationError:  # the inputs were given; their kinds are guessed from their numbers
+        try:
+            names = list(inspect.signature(function).parameters)
+        except (TypeError, ValueError):
+            return {}
+        read = tuple(Parameter(name) for name in names[skip_context:])
+    return {parameter.name: parameter for parameter in read}
 
 
 def _unknown_arguments(witness: Witness) -> list[str]:
