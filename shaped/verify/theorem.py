@@ -90,8 +90,14 @@ class ProgramTheorem:
 
     @property
     def statement(self) -> str:
-        """What is proved about which program."""
-        return self.note or self.name
+        """The program that it is about."""
+        return self.name
+
+    def __str__(self) -> str:
+        return f"{self.name}: backward = adjoint of the derivative"
+
+
+AnyTheorem = Theorem | ProgramTheorem
 
 
 def symbolic(name: str, value: object) -> object:

@@ -1,0 +1,128 @@
+"""A certificate: what a checker that knows nothing of proofs needs to find a wrong one.
+
+It holds the weighted sum of a function's outputs, and the gradient of it that is claimed, as expressions. The checker
+evaluates the sum at random sizes and points, follows the chain rule from the numbers back to the input, and compares:
+it differentiates by itself and shares no code with the normal forms.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from shaped.spec.evaluation import Evaluation
+from shaped.spec.evaluation.adjoint import gradients
+from shaped.spec.evaluation.agreement import Agreement, Disagreement, are_equal, exact_systems
+from shaped.spec.evaluation.samples import Names, Point, draw
+from shaped.spec.expr import Entry, Expr
+from shaped.spec.scalars.system import Reason, Undefined
+from shaped.spec.serialize import dump, load
+
+_STYLES = ("any", "positive", "small")
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A claim about one gradient.
+
+    Args:
+        statement: the theorem, for people.
+        weighted: the sum over all outputs of upstream gradient times output.
+        entry: the entry of the input, at free indices.
+        claimed: its gradient, in the same indices.
+        domain: the conditions under which it is claimed.
+    """
+
+    statement: str
+    weighted: Expr
+    entry: Entry
+    claimed: Expr
+    domain: tuple[str, ...] = ()
+
+    def check(self, *, seed: int = 0, rounds: int = 6) -> Agreement:
+        """Compare the claimed gradient with the chain rule's at random sizes and points.
+
+        Points outside the domain do not count; a check in which none counted does not hold.
+        """
+        names = Names.of([self.weighted, self.claimed], self._indices)
+        source = random.Random(f"{seed} {self.statement}")
+        result = Agreement()
+        for number in range(rounds):
+            try:
+                point = draw(names, source, _STYLES[number % len(_STYLES)])
+            except ValueError:  # no tensors of the sizes that were drawn
+                continue
+            self._compare(point, result)
+            if result.disagreement is not None:
+                break
+        return result
+
+    @property
+    def _indices(self) -> tuple[Any, ...]:
+        return tuple(place.symbol for place in self.entry.at)
+
+    def _compare(self, point: Point, result: Agreement) -> None:
+        reason = Reason.UNDECIDED
+        for system in exact_systems():
+            try:
+                found = gradients(self.weighted, [], 1, [self.entry.variable.name], system, point.sizes, point.values)[
+                    self.entry.variable.name
+                ]
+            except Undefined as undefined:
+                reason = undefined.reason
+                if reason in (Reason.IRRATIONAL, Reason.UNDECIDED):
+                    continue
+                break
+            claimed = Evaluation(system, point.sizes, point.values)(self.claimed, self._indices)
+            data = np.asarray(found.data).reshape(claimed.data.shape)
+            reasons = np.maximum(np.asarray(found.reasons).reshape(claimed.data.shape), claimed.reasons)
+            if not self._agree(data, claimed.data, reasons, point, result):
+                continue
+            return
+        result.skipped[reason] += 1
+
+    def _agree(self, data: Any, claimed: Any, reasons: Any, point: Point, result: Agreement) -> bool:
+        """Whether all entries were compared, or one differs; no entry counts twice."""
+        equal = {}
+        for at in np.ndindex(data.shape):
+            if reasons[at]:
+                if Reason(int(reasons[at])) in (Reason.IRRATIONAL, Reason.UNDECIDED):
+                    return False
+                result.skipped[Reason(int(reasons[at]))] += 1
+                continue
+            equal[at] = are_equal(data[at], claimed[at])
+            if equal[at] is None:
+                return False
+        for at, is_equal in equal.items():
+            if not is_equal:
+                sizes = {symbol.name: size for symbol, size in point.sizes.items()}
+                result.disagreement = Disagreement(sizes, point.values, at, data[at], claimed[at])
+                return True
+        result.entries += len(equal)
+        result.points += bool(equal)
+        return True
+
+    def to_data(self) -> dict[str, Any]:
+        """The certificate as what JSON holds."""
+        graph = dump(self.weighted, self.entry, self.claimed)
+        return {"statement": self.statement, "domain": list(self.domain), "graph": graph}
+
+    @staticmethod
+    def from_data(data: Mapping[str, Any]) -> Certificate:
+        """The certificate that was written.
+
+        Raises:
+            ValueError: it is no certificate.
+        """
+        try:
+            statement, domain, graph = data["statement"], data["domain"], data["graph"]
+        except (KeyError, TypeError) as error:
+            raise ValueError("this is no certificate: it needs a statement, a domain and a graph") from error
+        weighted, entry, claimed = load(graph)
+        if not isinstance(entry, Entry):
+            raise ValueError(f"{statement}: the certificate names no entry of an input")
+        return Certificate(statement, cast("Expr", weighted), entry, cast("Expr", claimed), tuple(domain))
