@@ -1,0 +1,334 @@
+"""Whether two expressions are equal wherever both are defined.
+
+The difference of the canonical forms decides it. Where it is not 0, more is tried, each step sound by itself: to
+multiply by the denominators, to write out axes of constant size, to split a flat axis, to replace intermediates by
+their definitions, to turn prefix sums around, to use what the requirements say, and to set aside null sets.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import floor
+from typing import TYPE_CHECKING
+
+from shaped.spec.canonical import sums
+from shaped.spec.canonical.assumptions import Assumptions, Undecided, Undefined
+from shaped.spec.canonical.atoms import BaseAtom, IndexNonnegativeAtom, NumberAtom, PiAtom, PrimeAtom, ZeroAtom
+from shaped.spec.canonical.differentiate import derivative
+from shaped.spec.canonical.domain import Requirement, is_contradictory, requirements_of
+from shaped.spec.canonical.factorings import axis_splits
+from shaped.spec.canonical.null_sets import is_null
+from shaped.spec.canonical.polynomials import Context, Polynomial, accumulate, exact
+from shaped.spec.canonical.products import Factors, merged, normalise
+from shaped.spec.canonical.read import read
+from shaped.spec.canonical.required import under_requirements
+from shaped.spec.canonical.search import any_atom
+from shaped.spec.canonical.substitution import renamed
+from shaped.spec.canonical.write import write
+from shaped.spec.dims import Dim
+from shaped.spec.expr import ZERO, Expr
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shaped.spec.canonical.atoms import Atom, Monomial, Rational
+    from shaped.spec.expr import Variable
+    from shaped.spec.index import Index
+
+MOST_PLACES = 64  # of free axes of constant size that are written out
+MOST_CLEARINGS = 6  # rounds of multiplying by denominators
+LARGEST_CONTEXT = 20_000  # atoms: a context with more is not used again
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """The canonical form of an expression, with what its domain requires.
+
+    Two forms made under equal assumptions are equal as objects where the canonical forms are the same.
+    """
+
+    polynomial: Polynomial
+    requirements: tuple[Requirement, ...] = ()
+
+    def to_expr(self) -> Expr:
+        """The form as an index expression."""
+        return write(self.polynomial)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Form) and _in_context(self.polynomial.context, other) == self.polynomial
+
+    def __hash__(self) -> int:
+        return hash(tuple(sorted(map(hash, self.polynomial.terms.values()))))
+
+    def __str__(self) -> str:
+        return str(self.to_expr())
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What was found out about two expressions.
+
+    Args:
+        equal: whether they are equal wherever both are defined; False where they certainly differ somewhere, None
+            where it is not decided.
+        residual: the difference that is left, 0 where they are equal.
+        requirements: where both are defined: what is not certain.
+        kinks: null sets that were set aside (`x[i] = 0`).
+        used: the methods and facts that were used.
+    """
+
+    equal: bool | None
+    residual: Expr
+    requirements: tuple[Requirement, ...] = ()
+    kinks: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        raise TypeError("a Comparison has no truth value: use comparison.equal")
+
+
+@dataclass
+class _Attempt:
+    """The difference that is left, and how it was reached."""
+
+    difference: Polynomial
+    used: list[str] = field(default_factory=list)
+    kinks: set[str] = field(default_factory=set)
+
+
+@lru_cache(maxsize=8)
+def _cached_context(assumptions: Assumptions, generation: int) -> Context:
+    return Context(assumptions)
+
+
+_generations: dict[Assumptions, int] = {}
+
+
+def context_for(assumptions: Assumptions) -> Context:
+    """A context for these assumptions; what it has computed rests on nothing else, so it is used again."""
+    context = _cached_context(assumptions, _generations.get(assumptions, 0))
+    if len(context.atoms) > LARGEST_CONTEXT:
+        _generations[assumptions] = _generations.get(assumptions, 0) + 1
+        context = _cached_context(assumptions, _generations[assumptions])
+    context.steps = 0
+    return context
+
+
+def canonical(expression: Expr, assumptions: Assumptions = Assumptions()) -> Form:
+    """The canonical form of an expression.
+
+    Raises:
+        Undefined: the expression has no value for any input.
+        Undecided: a construct is not followed, or the form is too large.
+
+    >>> from shaped.spec.expr import Variable
+    >>> from shaped.spec.index import fresh_index
+    >>> n = Dim.name("n")
+    >>> x, i = Variable("x", (n,)), fresh_index(n)
+    >>> print(canonical((x[i.dim] + 1) ** 2 - x[i.dim] ** 2))
+    2*x[i] + 1
+    """
+    context = context_for(assumptions)
+    return Form(read(context, expression), requirements_of(context, expression))
+
+
+def requirements(expression: Expr, assumptions: Assumptions = Assumptions()) -> tuple[Requirement, ...]:
+    """The domain of an expression: what it requires and is not certain.
+
+    >>> from shaped.spec.expr import Variable
+    >>> from shaped.spec.index import fresh_index
+    >>> n = Dim.name("n")
+    >>> x, i = Variable("x", (n,)), fresh_index(n)
+    >>> print(*requirements(1 / x[i.dim] + (x[i.dim] ** 2 + 1) ** -1))
+    x[i] != 0
+    """
+    return requirements_of(context_for(assumptions), expression)
+
+
+def adjoint(
+    outputs: Sequence[tuple[tuple[Index, ...], Expr]],
+    upstreams: Sequence[Expr],
+    variable: Variable,
+    at: tuple[Index, ...],
+    assumptions: Assumptions = Assumptions(),
+) -> Form:
+    """The gradient by the entry `at` of a variable: the sum over all outputs of upstream * d output / d variable[at].
+
+    Args:
+        outputs: each output's indices and its entry there.
+        upstreams: each output's upstream gradient, in the same indices.
+        variable: the tensor; other variables with a definition are differentiated through it.
+        at: free indices, one an axis.
+        assumptions: what may be taken for granted.
+
+    Raises:
+        Undefined: an output has no value for any input.
+        Undecided: a construct is not followed, or the form is too large.
+    """
+    context = context_for(assumptions)
+    total, required = context.constant(0), dict[str, Requirement]()
+    places = tuple(index.dim for index in at)
+    for (indices, output), upstream in zip(outputs, upstreams, strict=True):
+        slope = derivative(read(context, output), variable, places)
+        total = total + sums.sum_over(indices, read(context, upstream) * slope)
+        for each in requirements_of(context, output, differentiated=variable.name):
+            required.setdefault(str(each), each)
+    return Form(total, tuple(required.values()))
+
+
+def _in_context(context: Context, side: Form | Expr) -> Polynomial:
+    if isinstance(side, Form):
+        if side.polynomial.context is context:
+            return side.polynomial
+        side = side.to_expr()
+    return read(context, side)
+
+
+def compare(left: Expr | Form, right: Expr | Form, assumptions: Assumptions = Assumptions()) -> Comparison:
+    """Whether two expressions are equal for all sizes, all places and all values for which both are defined.
+
+    >>> from shaped.spec.expr import Variable, apply
+    >>> from shaped.spec.index import fresh_index
+    >>> n = Dim.name("n")
+    >>> x, i = Variable("x", (n,)), fresh_index(n)
+    >>> comparison = compare(x[i.dim] ** 2 / x[i.dim], x[i.dim])
+    >>> print(comparison.equal, *comparison.requirements)
+    True x[i] != 0
+    """
+    context = context_for(assumptions)
+    try:
+        required = _requirements_of_both(context, left, right)
+        attempt = _decided(context, left, right, required)
+    except Undefined as error:
+        return Comparison(None, ZERO, used=(f"never defined: {error}",))
+    except (Undecided, RecursionError) as error:
+        return Comparison(None, _difference(left, right), used=(f"not followed: {error}",))
+    if is_contradictory(context, required):
+        return Comparison(None, write(attempt.difference), required, used=("no input meets the requirements",))
+    equal: bool | None = True
+    if attempt.difference.terms:
+        equal = False if is_null(attempt.difference) else None
+    return Comparison(
+        equal, write(attempt.difference), required, tuple(sorted(attempt.kinks)), tuple(dict.fromkeys(attempt.used))
+    )
+
+
+def _difference(left: Expr | Form, right: Expr | Form) -> Expr:
+    sides = [side.to_expr() if isinstance(side, Form) else side for side in (left, right)]
+    return sides[0] - sides[1]
+
+
+def _requirements_of_both(context: Context, left: Expr | Form, right: Expr | Form) -> tuple[Requirement, ...]:
+    found: dict[str, Requirement] = {}
+    for side in (left, right):
+        parts = side.requirements if isinstance(side, Form) else requirements_of(context, side)
+        for each in parts:
+            found.setdefault(str(each), each)
+    return tuple(found.values())
+
+
+def _decided(context: Context, left: Expr | Form, right: Expr | Form, required: tuple[Requirement, ...]) -> _Attempt:
+    """The difference, 0 as soon as one of the attempts makes it so."""
+    first = _Attempt(_in_context(context, left) - _in_context(context, right))
+    _simplify(first, required)
+    if not first.difference.terms:
+        return first
+    expands = any_atom(first.difference, has_definition)
+    turns = any_atom(first.difference, lambda atom: isinstance(atom, IndexNonnegativeAtom))
+    attempts = [(True, False)] * expands + [(False, True)] * turns + [(True, True)] * (expands and turns)
+    for expanded, turned in attempts:
+        other = Context(context.assumptions)
+        other.expands_definitions, other.splits_prefixes = expanded, turned
+        used = ["definitions of intermediates"] * expanded + ["prefix sums turned around"] * turned
+        try:
+            attempt = _Attempt(_in_context(other, left) - _in_context(other, right), used)
+            _simplify(attempt, required)
+        except Undecided:
+            continue
+        if not attempt.difference.terms:
+            return attempt
+    return first
+
+
+def has_definition(atom: Atom) -> bool:
+    """Whether the atom is an entry of an intermediate."""
+    from shaped.spec.canonical.atoms import EntryAtom
+
+    return isinstance(atom, EntryAtom) and atom.variable.definition is not None
+
+
+def _simplify(attempt: _Attempt, required: tuple[Requirement, ...]) -> None:
+    """Make the difference 0 by one of the steps, if one does; else leave it as it is."""
+    if not attempt.difference.terms or _close(attempt, attempt.difference, [], required):
+        return
+    for values, note in _rewritings(attempt.difference):
+        differences = [renamed(attempt.difference, each) for each in values]
+        if all(_close(attempt, each, [note], required) for each in differences):
+            return
+
+
+def _close(attempt: _Attempt, difference: Polynomial, notes: list[str], required: tuple[Requirement, ...]) -> bool:
+    """Whether this difference is 0 after denominators are cleared and exceptions set aside; if so it is noted."""
+    reduced, used, kinks = difference, list(notes), set[str]()
+    if reduced.terms:
+        reduced = under_requirements(reduced, required)
+        if not reduced.terms:
+            used.append("the requirements")
+    if reduced.terms:
+        cleared = _cleared(reduced)
+        if cleared is not None and not cleared.terms:
+            reduced = cleared
+            used.append("denominators cleared")
+    if reduced.terms:
+        left = Polynomial(reduced.context, {})
+        for monomial, c in reduced.terms.items():
+            kink = next((a for a, _ in monomial if isinstance(a, ZeroAtom) and is_null(a.argument)), None)
+            if kink is None:
+                left = left + Polynomial(reduced.context, {monomial: c})
+            else:
+                kinks.add(f"{write(kink.argument)} = 0")
+        reduced = left
+    if reduced.terms:
+        return False
+    attempt.difference = reduced
+    attempt.used += used
+    attempt.kinks |= kinks
+    return True
+
+
+def _cleared(form: Polynomial) -> Polynomial | None:
+    """The form times the denominators that stand outside every sum; None if there are none."""
+    context, result = form.context, form
+    for _ in range(MOST_CLEARINGS):
+        lowest: dict[Atom, Rational] = {}
+        for monomial in result.terms:
+            for atom, e in monomial:
+                if e < 0 and not isinstance(atom, (PrimeAtom, PiAtom, NumberAtom)):
+                    lowest[atom] = min(lowest.get(atom, 0), e)
+        if not lowest:
+            break
+        factors = Factors({a: -floor(e) if isinstance(a, BaseAtom) else exact(-e) for a, e in lowest.items()})
+        terms: dict[Monomial, Rational] = {}
+        for monomial, c in result.terms.items():
+            accumulate(terms, normalise(context, c, merged(monomial, factors.items())))
+        result = Polynomial(context, terms)
+        if not result.terms:
+            break
+    return None if result is form else result
+
+
+def _rewritings(form: Polynomial) -> list[tuple[list[dict[Index, Dim]], str]]:
+    """Ways to go through all places of the free indices: constant axes written out, flat axes split."""
+    found: list[tuple[list[dict[Index, Dim]], str]] = []
+    constant = [(i, size) for i in form.free if (size := i.size.constant) is not None]
+    count = 1
+    for _, size in constant:
+        count *= size
+    if constant and count <= MOST_PLACES:
+        places = itertools.product(*(range(size) for _, size in constant))
+        values = [{i: Dim.of(value) for (i, _), value in zip(constant, place, strict=True)} for place in places]
+        found.append((values, "constant axes written out"))
+    found += [(values, "a flat axis split") for values in axis_splits(form)]
+    return found

@@ -1,0 +1,82 @@
+"""Splitting a flat axis: a place on an axis of size q*c is i*c + j for one place i < q and one j < c."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shaped.spec.canonical.polynomials import unused_index
+from shaped.spec.canonical.search import atoms_within
+from shaped.spec.dims import ONE, Dim, FloorDiv
+from shaped.spec.index import Index, free_indices
+from shaped.spec.normal_form import divide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shaped.spec.canonical.polynomials import Polynomial
+
+MOST_SPLITS = 12
+MOST_PARTS = 8  # a constant number of parts is written out
+
+
+def axis_splits(form: Polynomial) -> Iterator[list[dict[Index, Dim]]]:
+    """Values of the free indices on flat axes, in all parts that the form's own strides suggest."""
+    strides = _strides(form)
+    flat: list[tuple[Index, list[Dim]]] = []
+    for index in sorted(form.free, key=lambda each: each.scope):
+        if len(index.size.terms) == 1 and (steps := [each for each in strides if _divides(each, index.size)]):
+            flat.append((index, steps))
+    if not flat:
+        return
+    count = 0
+    used = set(form.free)
+    for choice in range(max(len(steps) for _, steps in flat)):
+        values: list[dict[Index, Dim]] = [{}]
+        for index, steps in flat:
+            step = steps[min(choice, len(steps) - 1)]
+            minor = unused_index(step, used)
+            used.add(minor)
+            parts, _ = divide(index.size, step)
+            constant = parts.constant
+            if constant is not None and constant <= MOST_PARTS:
+                majors = [Dim.of(value) for value in range(constant)]
+            else:
+                major = unused_index(parts, used)
+                used.add(major)
+                majors = [major.dim]
+            values = [{**each, index: major * step + minor.dim} for each in values for major in majors]
+        yield values
+        count += 1
+        if count >= MOST_SPLITS:
+            return
+
+
+def _divides(stride: Dim, size: Dim) -> bool:
+    whole, rest = divide(size, stride)
+    return not rest.terms and whole != ONE and stride != ONE
+
+
+def _strides(form: Polynomial) -> list[Dim]:
+    """Sizes that stand beside an index, divide one, or are those of indices, in the order in which they are met."""
+    found: dict[Dim, None] = {}
+    for atom in atoms_within(form):
+        for dim in _dims_of(atom):
+            for index in free_indices(dim):
+                if len(index.size.terms) == 1:
+                    found.setdefault(index.size)
+            for monomial, _ in dim.terms:
+                sizes = tuple(each for each in monomial if not isinstance(each[0], (Index, FloorDiv)))
+                if sizes and sizes != monomial:
+                    found.setdefault(Dim({sizes: 1}))
+            for inner in dim.atoms():
+                if isinstance(inner, FloorDiv):
+                    found.setdefault(inner.denominator)
+    return list(found)
+
+
+def _dims_of(atom: object) -> Iterator[Dim]:
+    for field in getattr(atom, "parts", ()):
+        if isinstance(field, Dim):
+            yield field
+        elif isinstance(field, tuple):
+            yield from (each for each in field if isinstance(each, Dim))
