@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from shaped.errors import ShapeError
 from shaped.spec.dims import ONE, ZERO, Dim, ceildiv, maximum, minimum
 from shaped.spec.expr import TRUE, Condition, both, index_zero
-from shaped.spec.index import Index, is_nonnegative, split
+from shaped.spec.index import Index, Lookup, is_nonnegative, split
 from shaped.spec.meanings.creation import as_dtype, from_data
 from shaped.spec.meanings.expansion import expanded
 from shaped.spec.meanings.lookups import at_value, wrapped
@@ -24,6 +26,7 @@ from shaped.spec.meanings.places import (
     with_axes,
 )
 from shaped.spec.meanings.sizes import as_dim, axis_size, is_size
+from shaped.spec.meanings.splitting import MOST_PIECES
 from shaped.spec.tensor import Axis, Body, NotExpressible, Tensor, broadcast, with_entry
 
 
@@ -80,21 +83,21 @@ _Place = Dim | tuple[Tensor, tuple[Dim, ...]]
 def _result_axes(input: Tensor, parts: Sequence[_Part]) -> tuple[list[Axis], list[_Place], list[Axis]]:
     """The axes of what a key takes, and for each axis of the tensor the place there in their indices.
 
-    Int tensors are broadcast together. Their axes stand where the first of them stood, in front if they and ints are
-    apart from each other; torch counts an int among them only beside a tensor.
+    Int tensors are broadcast together. Their axes stand where the first of them stood, or in front if other axes lie
+    between them; an axis that an int takes is gone before.
     """
     indices = [part.index for part in parts if isinstance(part, _Taken)]
     shared = list(broadcast(*indices)) if indices else []
     shared_places = tuple(place_of(axis) for axis in shared)
-    advanced = [
-        number for number, part in enumerate(parts) if isinstance(part, _Taken) or (indices and isinstance(part, Dim))
-    ]
-    together = advanced == list(range(advanced[0], advanced[-1] + 1)) if advanced else True
+    kept = [part for part in parts if not isinstance(part, Dim)]
+    lookups = [number for number, part in enumerate(kept) if isinstance(part, _Taken)]
+    together = not lookups or lookups == list(range(lookups[0], lookups[-1] + 1))
+    first = next((number for number, part in enumerate(parts) if isinstance(part, _Taken)), None)
     axes: list[Axis] = [] if together else list(shared)
     places: list[_Place] = []
     own = iter(input.axes)
     for number, part in enumerate(parts):
-        if advanced and together and number == advanced[0]:
+        if together and number == first:
             axes += shared
         if part is None:
             axes.append(())
@@ -148,6 +151,8 @@ def _read_part(part: Any, size: Dim) -> _Part:
         place = place + size if is_nonnegative(-place - 1) else place
         if is_nonnegative(-place - 1) or is_nonnegative(place - size):
             raise ShapeError("getitem", f"index {as_dim(part)} is out of range for size {size}", dims=(size,))
+        if not is_nonnegative(place):
+            raise NotExpressible(f"index {place}, which may count from the end or not")
         return place
     index = part if isinstance(part, Tensor) else from_data(part)
     if index.kind == "bool":
@@ -224,6 +229,7 @@ def _masked(input: Tensor, mask: Any, value: Tensor) -> Body:
 
 
 def _written(input: Tensor, parts: Sequence[_Part], value: Tensor) -> Body:
+    """The entries after a write: those of the value where the place is written to, the old ones elsewhere."""
     axes, places, shared = _result_axes(input, parts)
     sizes = [axis_size(axis) for axis in axes]
     while value.rank > len(sizes) and value.sizes[0] == 1:
@@ -232,30 +238,109 @@ def _written(input: Tensor, parts: Sequence[_Part], value: Tensor) -> Body:
     own = input.places
     written: Condition = TRUE
     found: dict[Index, Dim] = {}
-    slices = iter(part for part in parts if part is not None)
-    for place, axis, at, part in zip(places, input.axes, own, slices):
+    given = iter(part for part in parts if part is not None)
+    for place, axis, at, part in zip(places, input.axes, own, given):
         if isinstance(part, Dim):
-            assert isinstance(place, Dim)
-            written = both(written, index_zero(at - place))
+            written = both(written, index_zero(at - part))
         elif isinstance(part, _Slice):
             inside, solved = _place_in_slice(part, at, axis_size(axis))
             written = both(written, inside)
-            made = _axis_of_slice(axes, place)
-            found.update(_split_place(made, solved))
-    _solve_lookups(shared, [(each, at) for each, at in zip(places, own) if isinstance(each, tuple)], found)
-    for place, at, axis in zip(places, own, input.axes):
-        if isinstance(place, tuple):
-            index, index_places = place
-            value_dim = index.whole_at(*(each.substitute(found) for each in index_places))
-            value_dim = value_dim if not is_nonnegative(-value_dim - 1) else value_dim + axis_size(axis)
-            if not is_nonnegative(value_dim):
-                raise NotExpressible(f"writing at {value_dim}, which may count from the end")
-            written = both(written, index_zero(at - value_dim))
-    for axis in shared:
-        for index in axis:
-            written = both(written, in_range(found[index], index.size))
-    at_result = tuple(place_of(axis).substitute(found) for axis in axes)
-    return chosen(written, entry(value, at_result), entry(input, own))
+            found.update(_split_place(_axis_of_slice(axes, place), solved))
+    lookups = [
+        _Lookup(*place, at, size) for place, at, size in zip(places, own, input.sizes) if isinstance(place, tuple)
+    ]
+    body = entry(input, own)
+    for condition, solved_shared in _writes(shared, lookups):
+        solved_all = {**found, **solved_shared}
+        at_result = tuple(place_of(axis).substitute(solved_all) for axis in axes)
+        body = chosen(both(written, condition), entry(value, at_result), body)
+    return body
+
+
+@dataclass(frozen=True)
+class _Lookup:
+    """That an axis is written at the places that an int tensor says.
+
+    Args:
+        index: the int tensor.
+        places: the place in it, in the indices of the broadcast int tensors.
+        at: the place on the axis of the tensor that is written to.
+        size: the size of that axis.
+    """
+
+    index: Tensor
+    places: tuple[Dim, ...]
+    at: Dim
+    size: Dim
+
+    def value(self, found: Mapping[Index, Dim]) -> Dim:
+        """The place that is written, counted from the start, once the indices of the int tensors are known.
+
+        Raises:
+            NotExpressible: it may count from the end or not.
+        """
+        value = self.index.whole_at(*(place.substitute(found) for place in self.places))
+        if is_nonnegative(value):
+            return value
+        if is_nonnegative(-value - 1):
+            return value + self.size
+        raise NotExpressible(f"writing at {value}, which may count from the end or not")
+
+
+def _writes(shared: Sequence[Axis], lookups: Sequence[_Lookup]) -> list[tuple[Condition, dict[Index, Dim]]]:
+    """The writes of a key with int tensors, one after the other: where, and the place in the int tensors.
+
+    Raises:
+        NotExpressible: two may write to one place, so that the last one would count.
+    """
+    if not lookups:
+        return [(TRUE, {})]
+    indices = [index for axis in shared for index in axis]
+    counts = [index.size.constant for index in indices]
+    known = [count for count in counts if count is not None]
+    if len(known) == len(counts) and math.prod(known) <= MOST_PIECES:
+        return _single_writes(indices, known, lookups)
+    found = {index: _solved(index, lookups) for index in indices}
+    written: Condition = TRUE
+    for lookup in lookups:
+        written = both(written, index_zero(lookup.at - lookup.value(found)))
+    for index in indices:
+        written = both(written, in_range(found[index], index.size))
+    return [(written, found)]
+
+
+def _single_writes(
+    indices: Sequence[Index], counts: Sequence[int], lookups: Sequence[_Lookup]
+) -> list[tuple[Condition, dict[Index, Dim]]]:
+    """The writes of int tensors of a known number of entries, one for each entry."""
+    writes: list[tuple[Condition, dict[Index, Dim]]] = []
+    earlier: list[tuple[Dim, ...]] = []
+    for place in itertools.product(*(range(count) for count in counts)):
+        found = {index: Dim.of(value) for index, value in zip(indices, place)}
+        values = tuple(lookup.value(found) for lookup in lookups)
+        if not all(any((a - b).constant for a, b in zip(values, other)) for other in earlier):
+            raise _repeated()
+        earlier.append(values)
+        written: Condition = TRUE
+        for lookup, value in zip(lookups, values):
+            written = both(written, index_zero(lookup.at - value))
+        writes.append((written, found))
+    return writes
+
+
+def _solved(index: Index, lookups: Sequence[_Lookup]) -> Dim:
+    """The place of an index of int tensors at which an entry is written, from one that is `index` plus a constant."""
+    for lookup in lookups:
+        dim = lookup.index.whole_at(*lookup.places)
+        for sign in (1, -1):
+            rest = dim - sign * index.dim
+            if not any(isinstance(symbol, (Index, Lookup)) for symbol in rest.symbols()):
+                return sign * (lookup.at - rest)
+    raise _repeated()
+
+
+def _repeated() -> NotExpressible:
+    return NotExpressible("writing at indices that may name a place twice, where the last write counts")
 
 
 def _axis_of_slice(axes: Sequence[Axis], place: object) -> Axis:
@@ -280,30 +365,3 @@ def _place_in_slice(part: _Slice, at: Dim, size: Dim) -> tuple[Condition, Dim]:
     whole = offset // part.step
     fits = index_zero(offset - part.step * whole)
     return both(both(inside, at_least(part.length - 1 - whole, ZERO)), fits), whole
-
-
-def _solve_lookups(
-    shared: Sequence[Axis], lookups: Sequence[tuple[tuple[Tensor, tuple[Dim, ...]], Dim]], found: dict[Index, Dim]
-) -> None:
-    """Find, for each index of the lookups, the one at which a place is written.
-
-    Raises:
-        NotExpressible: several may write there, so that the last one would count.
-    """
-    for axis in shared:
-        for index in axis:
-            for (tensor, places), at in lookups:
-                dim = tensor.whole_at(*places)
-                if dim.symbols() >= {index} and not any(
-                    isinstance(symbol, Index) and symbol != index for symbol in dim.symbols()
-                ):
-                    rest = dim - index.dim
-                    if index not in rest.symbols():
-                        found[index] = at - rest
-                        break
-                    rest = dim + index.dim
-                    if index not in rest.symbols():
-                        found[index] = rest - at
-                        break
-            else:
-                raise NotExpressible("writing at an index that may name a place twice, where the last write counts")

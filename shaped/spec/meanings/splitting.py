@@ -17,11 +17,19 @@ from shaped.spec.tensor import NotExpressible, Tensor, build, summed
 MOST_PIECES = 64  # a program that takes a tensor to pieces one by one has a term for each
 
 
+def _from_start(place: Dim, size: Dim) -> Dim:
+    """A place that may be counted from the end, counted from the start."""
+    if is_nonnegative(place):
+        return place
+    if is_nonnegative(-place - 1):
+        return place + size
+    raise NotExpressible(f"index {place}, which may count from the end or not")
+
+
 @meaning("narrow")
 def narrow(input: Tensor, dim: int, start: SizeLike, length: SizeLike) -> Tensor:
     axis, first, size = input.axis(dim), as_dim(start), as_dim(length)
-    if is_nonnegative(-first - 1):
-        first = first + input.sizes[axis]
+    first = _from_start(first, input.sizes[axis])
     if first == 0 and size == input.sizes[axis]:
         return input
     if is_nonnegative(first + size - input.sizes[axis] - 1):
@@ -35,8 +43,7 @@ def narrow(input: Tensor, dim: int, start: SizeLike, length: SizeLike) -> Tensor
 @backward("narrow")
 def narrow_backward(grad: Tensor, input: Tensor, dim: int, start: SizeLike, length: SizeLike) -> Tensor:
     axis, first, size = input.axis(dim), as_dim(start), as_dim(length)
-    if is_nonnegative(-first - 1):
-        first = first + input.sizes[axis]
+    first = _from_start(first, input.sizes[axis])
     return _set_back([grad], input, axis, [first], [size])
 
 
@@ -59,8 +66,7 @@ def _set_back(grads: Sequence[Tensor], input: Tensor, axis: int, starts: Sequenc
 def select(input: Tensor, dim: int, index: SizeLike) -> Tensor:
     axis, place = input.axis(dim), as_dim(index)
     size = input.sizes[axis]
-    if is_nonnegative(-place - 1):
-        place = place + size
+    place = _from_start(place, size)
     if is_nonnegative(place - size) or is_nonnegative(-place - 1):
         raise ShapeError("select", f"index {as_dim(index)} is out of range for size {size}", dims=(size,))
     axes = [fresh_axis(each) for number, each in enumerate(input.axes) if number != axis]
