@@ -53,6 +53,11 @@ def kind_of_dtype(dtype: torch.dtype) -> NumberKind:
     return "bool" if dtype is torch.bool else "int"
 
 
+def has_infinity(dtype: torch.dtype) -> bool:
+    """Whether a dtype is one of floats and has infinities, as most of 8 bits have not."""
+    return dtype.is_floating_point and bool(torch.tensor(math.inf).to(dtype).to(torch.float32).isinf())
+
+
 def tensors(
     shape: Sequence[int] | SearchStrategy[tuple[int, ...]] = (),
     dtype: torch.dtype | None = None,
@@ -86,11 +91,11 @@ def tensors(
     kind = kind_of_dtype(dtype)
     if kind != "int" and (low is not None or high is not None):
         raise ValueError(f"low and high are for integer tensors, not for {dtype}: give elements=st.floats(low, high)")
-    if minus_infinity and kind != "float":
+    if minus_infinity and not has_infinity(dtype):
         raise ValueError(f"minus_infinity is for floating-point tensors, not for {dtype}")
     print_tensors_as_literals()
     least, greatest = _bounds(dtype, low, high) if kind == "int" else (0, 0)
-    entry = _Entry(kind, least, greatest, elements, minus_infinity)
+    entry = _entry(kind, least, greatest, minus_infinity) if elements is None else _Entry(kind, 0, 0, False, elements)
     return _tensors(shape, dtype, entry, special)
 
 
@@ -144,7 +149,12 @@ class _Entry:
     """
 
     def __init__(
-        self, kind: NumberKind, low: int, high: int, elements: SearchStrategy[Number] | None, minus_infinity: bool
+        self,
+        kind: NumberKind,
+        low: int,
+        high: int,
+        minus_infinity: bool,
+        elements: SearchStrategy[Number] | None = None,
     ) -> None:
         self.kind, self.low, self.high = kind, low, high
         self.elements = elements
@@ -185,6 +195,9 @@ class _Entry:
                 return numbers[_noise(seed, count, len(numbers))]
             return torch.randint(self.low, self.high + 1, (count,), generator=torch.Generator().manual_seed(seed))
         return self.tabulated[_noise(seed, count, len(self.table))]
+
+
+_entry = functools.lru_cache(maxsize=256)(_Entry)
 
 
 def _noise(seed: int, count: int, below: int) -> Tensor:

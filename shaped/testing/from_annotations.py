@@ -36,7 +36,7 @@ def from_signature(
     the name of an axis gets its size. Other parameters get their default, or what Hypothesis draws for their type.
 
     Args:
-        function: any annotated function, method or `nn.Module`.
+        function: any annotated function, method, `nn.Module` or `torch.autograd.Function`.
         sizes: what is drawn for a name: a size, a strategy, or for a pack a tuple of sizes.
         min_size: the least size of an axis; 0 for empty tensors too.
         max_size: the greatest.

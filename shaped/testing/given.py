@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     from shaped.testing.wanted import Given
 
-Test = TypeVar("Test", bound=Callable[..., Any])
+Test = Callable[..., Any]
 
 
 @overload
-def given_shapes(test: Test, /) -> Test: ...
+def given_shapes(test: Test, /) -> Callable[..., None]: ...
 
 
 @overload
@@ -39,11 +39,11 @@ def given_shapes(
     special: bool = True,
     minus_infinity: bool = False,
     **given: Given,
-) -> Callable[[Test], Test]: ...
+) -> Callable[[Test], Callable[..., None]]: ...
 
 
 def given_shapes(
-    test: Callable[..., Any] | None = None,
+    test: Test | None = None,
     /,
     *,
     sizes: Mapping[str, SizeLike] | None = None,
@@ -54,7 +54,7 @@ def given_shapes(
     special: bool = True,
     minus_infinity: bool = False,
     **given: Given,
-) -> Any:
+) -> Callable[..., Any]:
     """Make a test a property test over the tensors of its annotations.
 
     Drawn are the parameters whose annotation has tensors, int parameters that have the name of an axis, and those that
@@ -70,7 +70,7 @@ def given_shapes(
     """
     limits = Limits(min_size, max_size, max_rank, dict(sizes or {}))
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(function: Test) -> Callable[..., None]:
         plan = Plan(function, limits, dtypes, special, minus_infinity, given)
         names = plan.drawn_by_annotation
         if not names:
@@ -79,20 +79,20 @@ def given_shapes(
                 "no parameter has an annotation with tensors",
                 hint='write x: Float[Tensor, "b n"], or use @given',
             )
-        property_test: Callable[..., Any] = _given(function, plan, names)
+        property_test = _given(function, plan, names)
         setattr(property_test, PROPERTY_MARK, True)
         return property_test
 
     return decorate if test is None else decorate(test)
 
 
-def _given(function: Callable[..., Any], plan: Plan, names: Sequence[str]) -> Callable[..., Any]:
+def _given(function: Test, plan: Plan, names: Sequence[str]) -> Callable[..., None]:
     """The test with one strategy for each parameter; they share one draw, as sizes are common."""
     call: SearchStrategy[dict[str, Any]] = st.shared(plan.strategy(names), key=object())
     return given(**{name: _argument(call, name) for name in names})(_without_defaults(function, names))
 
 
-def _without_defaults(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
+def _without_defaults(function: Test, names: Sequence[str]) -> Test:
     """The test without the defaults of drawn parameters, and without others that have one: `given` takes none."""
     signature = inspect.signature(function)
     if all(one.default is one.empty for one in signature.parameters.values()):

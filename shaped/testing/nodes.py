@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
+from hypothesis import reject
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from shaped.errors import AnnotationError
 from shaped.testing.drawn_sizes import DrawnSizes, Limits, draw_shape
-from shaped.testing.drawn_tensors import tensors
+from shaped.testing.drawn_tensors import has_infinity, tensors
 from shaped.testing.wanted import Wanted
 from shaped.verify.signature import Parameter
 
@@ -175,13 +176,15 @@ class TensorNode(Node):
             return drawing.draw(self.given(wanted))
         draw = drawing.draw
         if wanted.dtype.is_floating_point:
-            infinite = drawing.minus_infinity
+            infinite = drawing.minus_infinity and has_infinity(wanted.dtype)
             return self.typed(
                 draw(tensors(wanted.shape, wanted.dtype, special=drawing.special, minus_infinity=infinite))
             )
         if wanted.dtype.is_complex or wanted.dtype is torch.bool:
             return self.typed(draw(tensors(wanted.shape, wanted.dtype, special=drawing.special)))
         least = min((*drawing.sizes.dims.values(), *_flat(drawing.sizes.packs)), default=drawing.limits.max_size)
+        if least == 0 and 0 not in wanted.shape:
+            reject()  # there is no index into an empty axis
         return draw(tensors(wanted.shape, wanted.dtype, low=0, high=max(least - 1, 0), special=drawing.special))
 
     def typed(self, x: torch.Tensor) -> torch.Tensor:

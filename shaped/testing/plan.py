@@ -15,6 +15,7 @@ from shaped.testing.drawn_sizes import Limits, SizeDrawer
 from shaped.testing.hints import node_of
 from shaped.testing.literal import print_tensors_as_literals
 from shaped.testing.nodes import LEFT_OUT, Drawing, Linked, Node, TensorNode
+from shaped.verify.recording import has_setup_context
 from shaped.verify.signature import MISSING, Parameter, Signature
 
 if TYPE_CHECKING:
@@ -38,8 +39,12 @@ class Plan:
         given: Mapping[str, Given],
     ) -> None:
         print_tensors_as_literals()
-        called = function.forward if isinstance(function, torch.nn.Module) else function
-        self.signature = Signature.of(called)
+        called, skip_context = function, False
+        if isinstance(function, torch.nn.Module):
+            called = function.forward
+        elif isinstance(function, type) and issubclass(function, torch.autograd.Function):
+            called, skip_context = function.forward, not has_setup_context(function)
+        self.signature = Signature.of(called, skip_context=skip_context)
         self.owner = getattr(called, "__self__", None)
         self.limits, self.special, self.minus_infinity = limits, special, minus_infinity
         self.dtypes = tuple(dtypes) or DTYPES

@@ -193,6 +193,7 @@ def test_a_strategy_of_shapes_is_drawn() -> None:
         ({"dtype": torch.int64, "low": 3, "high": 2}, r"there is no torch.int64 from 3 to 2"),
         ({"dtype": torch.uint8, "low": -1}, r"there is no torch.uint8 from -1 to 4"),
         ({"dtype": torch.bool, "minus_infinity": True}, r"minus_infinity is for floating-point tensors"),
+        ({"dtype": torch.float8_e4m3fn, "minus_infinity": True}, r"not for torch.float8_e4m3fn"),
     ],
 )
 def test_options_that_contradict_the_dtype_are_refused(options: dict[str, object], message: str) -> None:

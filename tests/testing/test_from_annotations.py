@@ -268,6 +268,34 @@ def test_a_module_is_drawn_for_by_its_forward() -> None:
     assert drawn(from_signature(Scale(6).forward))["x"].shape[1] == 6
 
 
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
+        return x * x
+
+
+def test_an_autograd_function_is_drawn_for_by_its_forward() -> None:
+    assert list(drawn(from_signature(Square))) == ["x"]
+
+
+def test_a_checked_function_is_read_through_its_check() -> None:
+    assert list(drawn(from_signature(checked(plain)))) == ["x", "y", "w"]
+
+
+def test_there_is_no_index_into_an_empty_axis() -> None:
+    def embed(weight: Float[Tensor, "v"], tokens: Int[Tensor, "b"]) -> None: ...
+
+    strategy = from_signature(embed, min_size=0)
+
+    @given(strategy)
+    def law(arguments: dict[str, Any]) -> None:
+        assert arguments["weight"][arguments["tokens"]].shape == arguments["tokens"].shape
+
+    law()
+    drawn(strategy, lambda one: not one["weight"].numel())
+    drawn(strategy, lambda one: not one["tokens"].numel() and one["weight"].numel())
+
+
 # What the caller gives
 
 
