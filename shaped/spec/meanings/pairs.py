@@ -129,15 +129,15 @@ _XLOGY_KINKS = "x = y = 0: 0, where torch has nan for y"
 
 @meaning("xlogy", domain="y > 0, or x = 0", kinks=_XLOGY_KINKS)
 def xlogy(input: TensorLike, other: TensorLike) -> Tensor:
-    return elementwise(_x_log_y, input, other, kind="float")
+    return elementwise(x_log_y, input, other, kind="float")
 
 
 @meaning("special.xlog1py", domain="y > -1, or x = 0", kinks="x = 0, y = -1: 0, where torch has nan for y")
 def xlog1py(input: TensorLike, other: TensorLike) -> Tensor:
-    return elementwise(lambda x, y: _x_log_y(x, 1 + y), input, other, kind="float")
+    return elementwise(lambda x, y: x_log_y(x, 1 + y), input, other, kind="float")
 
 
-def _x_log_y(x: Expr, y: Expr) -> Expr:
+def x_log_y(x: Expr, y: Expr) -> Expr:
     return where(both(zero(x), negation(positive(y))), 0, x * log(y))
 
 

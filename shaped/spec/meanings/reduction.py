@@ -45,7 +45,7 @@ def broadcast_like(grad: Tensor, input: Tensor) -> Tensor:
 
 
 @meaning("sum", "nansum")
-def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, dtype: object = None) -> Tensor:
+def sum_(input: Tensor, dim: Dims = None, keepdim: bool = False, dtype: object = None) -> Tensor:
     return converted(reduced(Sum, input, as_dims(dim), keepdim), requested(dtype, promoted(input, 0)))
 
 
@@ -56,7 +56,7 @@ def sum_backward(grad: Tensor, input: Tensor, dim: Dims = None, keepdim: bool = 
 
 @meaning("mean", "nanmean")
 def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, dtype: object = None) -> Tensor:
-    return sum(input, dim, keepdim, dtype) / count(input, dim)
+    return sum_(input, dim, keepdim, dtype) / count(input, dim)
 
 
 @backward("mean", "nanmean")
@@ -121,7 +121,7 @@ def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
 
 @meaning("count_nonzero")
 def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
-    return sum(as_bool(input), dim)
+    return sum_(as_bool(input), dim)
 
 
 @meaning("logsumexp")
