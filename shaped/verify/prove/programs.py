@@ -64,6 +64,7 @@ class Traced:
     changed: tuple[str, ...]
     detached: Detached
     operations: frozenset[str]
+    upstream_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,9 @@ class _Run:
         with _named_part("forward"):
             outputs = self._outputs(program.surrogate or program.forward)
         with _named_part("backward"):
-            inputs, upstreams, returned = self._backward(outputs)
+            returned = self._backward(outputs)
+            # What the backward wrote to is no variable any more.
+            inputs, upstreams = symbolic_inputs(program.signature, self.case), self._upstreams(outputs)
             gradients = self._by_input(inputs, returned)
         kept = [number for number, upstream in enumerate(upstreams) if upstream is not None]
         return Traced(
@@ -159,6 +162,7 @@ class _Run:
             tuple(dict.fromkeys(self.changed)),
             self.detached,
             frozenset(self.operations),
+            tuple(self._upstream_name(number, len(outputs)) for number in kept),
         )
 
     def _outputs(self, function: Callable[..., Any]) -> tuple[Any, ...]:
@@ -181,8 +185,8 @@ class _Run:
         with symbolic_parameters(module):
             yield
 
-    def _backward(self, outputs: tuple[Any, ...]) -> tuple[Inputs, tuple[Tensor | None, ...], Any]:
-        """The inputs and upstream gradients that the backward was given, and what it returned."""
+    def _backward(self, outputs: tuple[Any, ...]) -> Any:
+        """What the backward returns; what it writes to is noted."""
         program = self.program
         inputs = symbolic_inputs(program.signature, self.case)
         upstreams = self._upstreams(outputs)
@@ -206,15 +210,17 @@ class _Run:
             self._note_changes(inputs)
         if any(upstream is not None and upstream.version for upstream in upstreams):
             self.changed.append(program.upstream_name)
-        return inputs, upstreams, returned
+        return returned
 
     def _note_changes(self, inputs: Inputs) -> None:
         self.changed += [name for name, each in inputs.tensors.items() if each.version]
 
+    def _upstream_name(self, number: int, count: int) -> str:
+        return f"{self.program.upstream_name}[{number}]" if count > 1 else self.program.upstream_name
+
     def _upstreams(self, outputs: tuple[Any, ...]) -> tuple[Tensor | None, ...]:
-        name = self.program.upstream_name
         return tuple(
-            variable(f"{name}[{number}]" if len(outputs) > 1 else name, output.sizes, output.kind)
+            variable(self._upstream_name(number, len(outputs)), output.sizes, output.kind)
             if isinstance(output, Tensor) and output.kind in ("float", "complex")
             else None
             for number, output in enumerate(outputs)

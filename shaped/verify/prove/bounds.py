@@ -1,0 +1,48 @@
+"""The ranges of integer tensors, as their use as indices tells.
+
+A program that reads `x[b, y[b]]` takes `0 <= y[b] < c` for granted where the axis has size c: torch raises otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shaped.spec.dims import Dim
+from shaped.spec.expr import Entry, Flag, Node
+from shaped.spec.index import Lookup
+from shaped.verify.prove.cases import Bound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shaped.verify.prove.programs import Traced
+
+
+def bounds_of(traced: Traced) -> dict[str, Bound]:
+    """The bounds of the int tensors that are used as places on axes; of several sizes the one seen first."""
+    names = {name for name, tensor in traced.inputs.tensors.items() if tensor.kind == "int"}
+    if not names:
+        return {}
+    found: dict[str, Bound] = {}
+    for output in traced.outputs:
+        for name, size in _uses(output.body):
+            if name in names:
+                found.setdefault(name, Bound(size))
+    return found
+
+
+def _uses(node: Node) -> Iterator[tuple[str, Dim]]:
+    """Each int tensor that is a place on an axis, with the size of the axis."""
+    seen: set[Node] = set()
+    pending = [node]
+    while pending:
+        each = pending.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        if isinstance(each, (Entry, Flag)):
+            for place, size in zip(each.at, each.variable.sizes):
+                symbol = place.symbol
+                if isinstance(symbol, Lookup) and symbol.size is None:
+                    yield symbol.name, size
+        pending += [part for part in each.parts() if isinstance(part, Node)]

@@ -1,0 +1,274 @@
+"""Proofs that a backward is the gradient of its forward, for every size and value."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torch.autograd import Function
+from torch.nn import Module
+
+from shaped.errors import AnnotationError
+from shaped.spec.canonical import Assumptions
+from shaped.spec.meaning import MEANINGS
+from shaped.spec.tensor import NotExpressible
+from shaped.verify.prove.bounds import bounds_of
+from shaped.verify.prove.cases import RANKS, Case, cases
+from shaped.verify.prove.confirmation import confirm
+from shaped.verify.prove.elementwise import is_elementwise
+from shaped.verify.prove.judgement import Judgement, judged
+from shaped.verify.prove.programs import Program, Traced, Untraceable, trace
+from shaped.verify.prove.refutation import refuted
+from shaped.verify.subject import Subject, SubjectError
+from shaped.verify.verdict import Level, Verdict
+
+RAISES = "SHAPED_RAISE_INTERNAL_ERRORS"
+"""The environment variable under which faults of the prover itself are raised, as its tests want."""
+
+_FIXED = {0: 1, 1: 4, 2: 4, 3: 3, 4: 2}  # the largest fixed size, by the number of dims
+_MOST_FIXED = 32
+
+
+def prove(
+    forward: Callable[..., Any] | type[Function],
+    backward: Callable[..., Any] | None = None,
+    *,
+    gradient_of: Callable[..., Any] | None = None,
+    name: str = "",
+) -> Verdict:
+    """Whether a backward is the gradient of its forward, for every size and value.
+
+    Both are plain torch code. They are run on symbolic tensors of the annotated shapes, the derivative of the forward
+    is taken, and the backward compared with its adjoint. A proof is confirmed by exact arithmetic at random points and
+    by running the program; a refutation comes with inputs at which torch's own autograd disagrees.
+
+    Args:
+        forward: a function with jaxtyping annotations, a module with an annotated `forward`, or a
+            `torch.autograd.Function` class with an annotated `forward`.
+        backward: a function of the upstream gradient (a tuple of them for several outputs), then of the inputs. None
+            for a class.
+        gradient_of: the function whose gradient is meant, if that is not `forward`.
+        name: the name for messages.
+
+    Returns:
+        A verdict: PROVED for every size and value of its domain; EXACT where only some sizes could be proved, for
+        every value of these; REFUTED with a witness; HAZARD where a tensor is written to that belongs to the caller;
+        UNSUPPORTED, with the construct and its line, where nothing was decided.
+
+    Raises:
+        SubjectError: these are no forward and backward.
+        AnnotationError: an annotation is missing or cannot be read.
+
+    >>> from jaxtyping import Float
+    >>> from torch import Tensor
+    >>> def scale(x: Float[Tensor, "b n"], w: Float[Tensor, "n"]) -> Float[Tensor, "b n"]:
+    ...     return x * w
+    >>> def scale_backward(grad: Float[Tensor, "b n"], x: Float[Tensor, "b n"], w: Float[Tensor, "n"]):
+    ...     return grad * w, (grad * x).sum(0)
+    >>> print(prove(scale, scale_backward))
+    scale: proved for every size and value
+    """
+    if not isinstance(forward, Module):
+        Subject.of(forward, backward, gradient_of=gradient_of, name=name)  # raises for what is no forward and backward
+    program = Program.of(forward, backward, gradient_of, name)
+    try:
+        return _Proof(program).verdict()
+    except (SubjectError, AnnotationError):
+        raise
+    except Exception as error:  # a fault of the prover must not stop the user's tests
+        if os.environ.get(RAISES):
+            raise
+        return Verdict(Level.UNSUPPORTED, program.name, f"internal: {type(error).__name__}: {error}")
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What was found out in one case."""
+
+    case: Case
+    level: Level
+    reason: str = ""
+    domain: tuple[str, ...] = ()
+    kinks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    place: str = ""
+    traced: Traced | None = None
+    judgements: tuple[Judgement, ...] = ()
+
+
+class _Proof:
+    """All cases of one program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.subject = _subject(program)
+
+    def verdict(self) -> Verdict:
+        outcomes: list[_Outcome] = []
+        notes: list[str] = []
+        try:
+            for case in self._cases(notes):
+                outcome = self._outcome(case)
+                if outcome.level is Level.UNSUPPORTED:
+                    outcome = self._with_fixed_sizes(outcome)
+                outcomes.append(outcome)
+                if outcome.level in (Level.UNSUPPORTED, Level.REFUTED):
+                    break
+        except NotExpressible as problem:
+            return Verdict(Level.UNSUPPORTED, self.program.name, str(problem))
+        return self._together(outcomes, notes)
+
+    def _cases(self, notes: list[str]) -> Iterator[Case]:
+        """The cases to prove: all ranks of packs, one for an elementwise program."""
+        signature = self.program.signature
+        if signature.packs:
+            first = next(iter(cases(signature, (1,))))
+            try:
+                traced = trace(self.program, first)
+            except Untraceable:
+                traced = None
+            if traced is not None and is_elementwise(self.program, traced):
+                notes.append("every operation is elementwise, so one axis stands for any number of axes")
+                yield from cases(signature, (1,))
+                return
+            ranks = f"{RANKS[0]} to {RANKS[-1]}"
+            notes.append(f"{' and '.join(f'*{pack}' for pack in signature.packs)}: proved for {ranks} axes each")
+        yield from cases(signature)
+
+    def _outcome(self, case: Case) -> _Outcome:
+        """What is found out in one case."""
+        try:
+            traced = trace(self.program, case)
+            bounds = bounds_of(traced)
+            if bounds:
+                case = replace(case, bounds=bounds)
+                traced = trace(self.program, case)
+        except Untraceable as problem:
+            return self._of_untraceable(case, problem)
+        judgements = tuple(
+            judged(
+                name,
+                traced.outputs,
+                traced.upstreams,
+                traced.inputs.tensors[name],
+                gradient,
+                traced.detached,
+                Assumptions(),
+            )
+            for name, gradient in traced.gradients.items()
+        )
+        return self._of_judgements(case, traced, judgements)
+
+    def _of_untraceable(self, case: Case, problem: Untraceable) -> _Outcome:
+        level = Level.UNSUPPORTED
+        if problem.part == "backward" and problem.is_wrong:
+            level = Level.REFUTED
+        return _Outcome(case, level, problem.reason, place=problem.place)
+
+    def _of_judgements(self, case: Case, traced: Traced, judgements: tuple[Judgement, ...]) -> _Outcome:
+        domain = tuple(dict.fromkeys([*traced.inputs.domain, *(each for j in judgements for each in j.domain)]))
+        kinks = tuple(dict.fromkeys([*_kinks_of(traced), *(each for j in judgements for each in j.kinks)]))
+        notes = tuple(dict.fromkeys(f"used: {each}" for j in judgements for each in j.used))
+        found = _Outcome(case, Level.PROVED, "", domain, kinks, notes, "", traced, judgements)
+        wrong = next((j for j in judgements if j.equal is False), None)
+        if wrong is not None:
+            return replace(found, level=Level.REFUTED, reason=wrong.reason)
+        unknown = next((j for j in judgements if j.equal is None), None)
+        if unknown is not None:
+            reason = f"internal: {unknown.reason}" if unknown.is_internal else unknown.reason
+            return replace(found, level=Level.UNSUPPORTED, reason=reason)
+        return self._confirmed(found, traced)
+
+    def _confirmed(self, found: _Outcome, traced: Traced) -> _Outcome:
+        """A proof that running the program confirms."""
+        gradients = {j.name: j.gradient for j in found.judgements if j.gradient is not None}
+        if self.subject is None or not gradients:
+            return replace(found, notes=(*found.notes, "not confirmed by running it"))
+        confirmation = confirm(self.subject, traced, gradients)
+        if confirmation.fault:
+            return replace(found, level=Level.UNSUPPORTED, reason=f"internal: {confirmation.fault}")
+        if not confirmation.points:
+            return replace(found, notes=(*found.notes, "not confirmed by running it: no inputs were accepted"))
+        return found
+
+    def _with_fixed_sizes(self, outcome: _Outcome) -> _Outcome:
+        """The case for some fixed sizes, where it cannot be proved for all."""
+        dims = [name for name in self.program.signature.dims if name not in outcome.case.sizes]
+        largest = _FIXED.get(len(dims), 1)
+        if not dims or largest < 2:
+            return outcome
+        sizes = itertools.islice(itertools.product(range(1, largest + 1), repeat=len(dims)), _MOST_FIXED)
+        found: list[_Outcome] = []
+        for chosen in sizes:
+            each = self._outcome(replace(outcome.case, sizes=dict(zip(dims, chosen))))
+            if each.level is Level.REFUTED:
+                return each
+            if each.level is not Level.PROVED:
+                return outcome
+            found.append(each)
+        return replace(
+            found[-1],
+            level=Level.EXACT,
+            domain=tuple(dict.fromkeys(text for each in found for text in each.domain)),
+            reason=f"proved for every value at sizes 1 to {largest} of {', '.join(dims)}",
+            notes=(*found[-1].notes, f"not for all sizes: {outcome.reason}"),
+            place=outcome.place,
+        )
+
+    def _together(self, outcomes: list[_Outcome], notes: list[str]) -> Verdict:
+        last = outcomes[-1]
+        if last.level is Level.REFUTED:
+            return self._refuted(last)
+        if last.level is Level.UNSUPPORTED:
+            found = self._refuted(last) if last.traced is not None else None
+            if found is not None and found.level is Level.REFUTED:
+                return found
+            return self._verdict(Level.UNSUPPORTED, [last], notes, last.reason)
+        weaker = next((each for each in outcomes if each.level is Level.EXACT), None)
+        changed = [name for each in outcomes if each.traced is not None for name in each.traced.changed]
+        if changed:
+            names = " and ".join(dict.fromkeys(changed))
+            return self._verdict(Level.HAZARD, outcomes, notes, f"it writes into {names}, which belongs to the caller")
+        if weaker is not None:
+            return self._verdict(Level.EXACT, outcomes, notes, weaker.reason)
+        return self._verdict(Level.PROVED, outcomes, notes)
+
+    def _verdict(self, level: Level, outcomes: list[_Outcome], notes: list[str], reason: str = "") -> Verdict:
+        def all_of(texts: Callable[[_Outcome], tuple[str, ...]]) -> tuple[str, ...]:
+            return tuple(dict.fromkeys(text for each in outcomes for text in texts(each)))
+
+        place = next((each.place for each in outcomes if each.place), "")
+        return Verdict(
+            level,
+            self.program.name,
+            reason,
+            all_of(lambda each: each.domain),
+            all_of(lambda each: each.kinks),
+            (*notes, *all_of(lambda each: each.notes)),
+            place=place,
+        )
+
+    def _refuted(self, outcome: _Outcome) -> Verdict:
+        """A refutation with a witness that torch confirms; not decided without one."""
+        found = None if self.subject is None else refuted(self.subject, outcome.traced, outcome.judgements)
+        if found is None:
+            reason = f"no witness was found that torch confirms: {outcome.reason}"
+            return self._verdict(Level.UNSUPPORTED, [outcome], [], reason)
+        return replace(found, reason=found.reason or outcome.reason, notes=(*found.notes, outcome.reason))
+
+
+def _kinks_of(traced: Traced) -> list[str]:
+    """The kinks of the operations that were called, as the table declares them."""
+    found = sorted(name for name in traced.operations if name in MEANINGS and MEANINGS[name].kinks)
+    return [f"{name}: {MEANINGS[name].kinks}" for name in found]
+
+
+def _subject(program: Program) -> Subject | None:
+    """The program as torch runs it; None for a module, whose parameters are inputs here."""
+    if program.module is not None:
+        return None
+    forward = program.function or program.forward
+    return Subject.of(forward, program.backward, gradient_of=program.surrogate, name=program.name)

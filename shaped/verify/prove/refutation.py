@@ -1,0 +1,65 @@
+"""Differences of expressions made into counterexamples that torch confirms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from shaped.spec.tensor import Tensor
+from shaped.verify.hazards import numeric_refutation
+from shaped.verify.subject import SubjectError
+
+if TYPE_CHECKING:
+    from shaped.spec.evaluation import Disagreement
+    from shaped.verify.prove.judgement import Judgement
+    from shaped.verify.prove.programs import Traced
+    from shaped.verify.subject import Subject
+    from shaped.verify.verdict import Verdict
+
+
+def refuted(subject: Subject, traced: Traced | None, judgements: tuple[Judgement, ...]) -> Verdict | None:
+    """A counterexample that running the program confirms, None if none is found.
+
+    The smallest inputs are searched first; then the point is tried at which the expressions were seen to differ.
+    """
+    try:
+        found = numeric_refutation(subject)
+    except SubjectError:  # it accepts no inputs that its annotations describe
+        return None
+    if found is not None:
+        return found
+    for judgement in judgements:
+        if judgement.disagreement is not None and traced is not None:
+            found = _at(subject, traced, judgement.disagreement)
+            if found is not None:
+                return found
+    return None
+
+
+def _at(subject: Subject, traced: Traced, point: Disagreement) -> Verdict | None:
+    """The counterexample at one point, if torch finds a fault there."""
+    inputs = tuple(
+        _tensor(name.name, value, point.values) if isinstance(value, Tensor) else value
+        for name, value in zip(subject.inputs, traced.inputs.values)
+    )
+    if any(value is None and isinstance(symbol, Tensor) for value, symbol in zip(inputs, traced.inputs.values)):
+        return None
+    try:
+        return numeric_refutation(subject, *inputs)
+    except (SubjectError, RuntimeError, ValueError, IndexError):  # torch refuses the point
+        return None
+
+
+def _tensor(name: str, symbol: Tensor, values: Mapping[str, Any]) -> torch.Tensor | None:
+    """A tensor of torch with the values of a point; None if it has none."""
+    if symbol.kind == "complex":
+        parts = [values.get(f"{name}.{part}") for part in ("real", "imag")]
+        if any(part is None for part in parts):
+            return None
+        return torch.complex(*(torch.tensor(part.astype(float)) for part in parts if part is not None))
+    found = values.get(name)
+    if found is None:
+        return None
+    return torch.tensor(found.astype({"float": float, "int": int, "bool": bool}[symbol.kind]))
