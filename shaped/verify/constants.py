@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# Functions on logarithms of probabilities, where -inf is the logarithm of 0, or code that speaks of infinity.
-_LOG_DOMAIN = frozenset(["logsumexp", "logaddexp", "logaddexp2", "logcumsumexp", "inf", "neginf", "isinf", "isneginf"])
+# Functions on logarithms of probabilities, where -inf is the logarithm of 0.
+_LOG_DOMAIN = frozenset(["logsumexp", "logaddexp", "logaddexp2", "logcumsumexp"])
 _MOST_CONSTANTS = 8
 
 
@@ -30,12 +30,9 @@ def constants(functions: tuple[Callable[..., object], ...]) -> tuple[float, ...]
     return tuple(sorted(dict.fromkeys(finite), key=abs)[:_MOST_CONSTANTS])
 
 
-def speaks_of_infinity(functions: tuple[Callable[..., object], ...]) -> bool:
-    """Whether the code computes with logarithms of probabilities, or names infinity: -inf is a value it takes."""
-    for code, names in _codes(functions):
-        if _LOG_DOMAIN & set(code.co_names) or any(value == -math.inf for value in _numbers(code, names)):
-            return True
-    return False
+def takes_logarithms(functions: tuple[Callable[..., object], ...]) -> bool:
+    """Whether the code computes with logarithms of probabilities: -inf is a regular value of it."""
+    return any(_LOG_DOMAIN & set(code.co_names) for code, _ in _codes(functions))
 
 
 def _codes(functions: tuple[Callable[..., object], ...]) -> Iterator[tuple[types.CodeType, dict[str, Any]]]:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import torch
 from torch import Tensor
 
 from shaped.verify.verdict import Level, Verdict, Witness
@@ -71,8 +72,16 @@ def shown(value: object) -> object:
     if isinstance(value, Tensor):
         if value.numel() > _MOST_SHOWN:
             return f"a tensor of shape {tuple(value.shape)}"
-        return value.detach().tolist()
+        listed = value.detach().tolist()
+        return listed if value.dtype in (torch.float64, torch.complex128) else _rounded(listed)
     return tuple(shown(part) for part in value) if isinstance(value, tuple) else value
+
+
+def _rounded(value: object) -> object:
+    """Without the digits that a number of a lower precision does not have."""
+    if isinstance(value, list):
+        return [_rounded(part) for part in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def number(value: Tensor) -> float | complex:

@@ -99,6 +99,14 @@ def small_layouts(signature: Signature) -> Iterator[Layout]:
     yield from sorted(found, key=lambda layout: (layout.elements, tuple(layout.sizes.values())))
 
 
+def wide_layouts(signature: Signature) -> Iterator[Layout]:
+    """Layouts without axes of 1 or 2, over which centred values cancel for every input."""
+    dims, packs = signature.dims, dict.fromkeys(signature.packs, (6,))
+    for sizes in ((6, 5, 7, 8), (8, 8, 8, 8), (4, 4, 4, 4)):
+        choice = _Choice({name: sizes[i % len(sizes)] for i, name in enumerate(dims)}, packs)
+        yield from _laid_out(signature, iter([choice]))
+
+
 def empty_layouts(signature: Signature) -> Iterator[Layout]:
     """Layouts in which one dim is 0."""
     dims, packs = signature.dims, dict.fromkeys(signature.packs, (2,))

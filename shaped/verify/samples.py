@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from shaped.verify.layouts import Layout, Slot
     from shaped.verify.subject import Inputs, Subject, Tensors
 
-Draw = "Callable[[tuple[int, ...], torch.Generator], Tensor]"
+    Regime = Callable[[tuple[int, ...], torch.Generator], Tensor]
+
 _TRIES = 3  # draws of a regime, of which most must be finite
 
 
@@ -38,14 +39,14 @@ class Sample:
     point: str = ""
 
 
-def _readable(values: Tensor) -> Tensor:
+def readable(values: Tensor) -> Tensor:
     """Two digits behind the point, for messages; none of them 0, which would be special."""
     rounded = values.round(decimals=2)
     return torch.where(rounded == 0, 0.01, rounded)
 
 
 def _normal(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
-    return _readable(torch.randn(shape, generator=generator, dtype=torch.float64))
+    return readable(torch.randn(shape, generator=generator, dtype=torch.float64))
 
 
 def _positive(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
@@ -53,7 +54,7 @@ def _positive(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
 
 
 def _unit(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
-    return _readable(0.05 + 0.9 * torch.rand(shape, generator=generator, dtype=torch.float64))
+    return readable(0.05 + 0.9 * torch.rand(shape, generator=generator, dtype=torch.float64))
 
 
 def _above_one(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
@@ -76,7 +77,7 @@ def _positive_definite(shape: tuple[int, ...], generator: torch.Generator) -> Te
     return drawn @ drawn.mT + torch.eye(shape[-1], dtype=torch.float64)
 
 
-_REGIMES: tuple[Callable[[tuple[int, ...], torch.Generator], Tensor], ...] = (
+_REGIMES: tuple[Regime, ...] = (
     _normal,
     _positive,
     _unit,
@@ -101,9 +102,9 @@ class Sampler:
     layout: Layout
     seed: int = 0
     problem: str = field(default="", init=False)  # why the forward refuses the layout, empty if it does not
-    regimes: list[Callable[[tuple[int, ...], torch.Generator], Tensor]] = field(default_factory=list, init=False)
+    regimes: list[Regime] = field(default_factory=list, init=False)
     tops: dict[int, int] = field(default_factory=dict, init=False)  # integers are below it, by the place of the slot
-    scale: float = field(default=1.0, init=False)
+    _companions: dict[tuple[int, Regime | None], Inputs] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self.regimes = [_normal] * len(self.layout.slots)
@@ -129,13 +130,13 @@ class Sampler:
 
     def companions(self, number: int) -> Iterator[list[object]]:
         """Values for the inputs that are not special: as found, then all of one regime, in turn."""
-        yield list(self.draw(number).inputs)
-        found = self.regimes
-        for regime in _REGIMES[:4]:
-            self.regimes = [regime] * len(found)
-            values = list(self.draw(number).inputs)
-            self.regimes = found
-            yield values
+        for regime in (None, *_REGIMES[:4]):
+            if (number, regime) not in self._companions:
+                found = self.regimes
+                self.regimes = found if regime is None else [regime] * len(found)
+                self._companions[number, regime] = self.draw(number).inputs
+                self.regimes = found
+            yield list(self._companions[number, regime])
 
     def value(self, index: int, generator: torch.Generator) -> object:
         """A value for one slot."""
@@ -149,7 +150,7 @@ class Sampler:
         top = self.tops.get(index, 2)
         drawn = torch.randint(0, max(top, 1), slot.shape, generator=generator)
         if slot.kind == "bool":
-            return drawn == 1
+            return _mixed(drawn == 1)
         return drawn.to(slot.value.dtype) if isinstance(slot.value, Tensor) else drawn
 
     def is_finite(self, inputs: Inputs) -> bool:
@@ -213,6 +214,15 @@ class Sampler:
 
     def _mostly_finite(self) -> bool:
         return sum(self.is_finite(self.draw(number).inputs) for number in range(_TRIES)) > _TRIES // 2
+
+
+def _mixed(mask: Tensor) -> Tensor:
+    """A mask with both values in each row that is long enough, as rows of one value are special."""
+    if not mask.ndim or mask.shape[-1] < 2:
+        return mask
+    mask[..., 0] |= ~mask.any(-1)
+    mask[..., -1] &= ~mask.all(-1)
+    return mask
 
 
 def draw_upstream(outputs: tuple[object, ...], number: int) -> Tensors:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from shaped.verify.samples import Sample
+from shaped.verify.samples import Sample, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def near_constants(sampler: Sampler, constants: tuple[float, ...]) -> Iterator[S
         for i, slot in enumerate(sampler.layout.slots):
             value = values[i]
             if slot.kind == "float" and isinstance(value, Tensor):
-                values[i] = constant + 0.3 * (abs(constant) + 0.1) * value
+                values[i] = readable(constant + 0.3 * (abs(constant) + 0.1) * value)
         yield Sample(tuple(values), sampler.layout.sizes)
 
 
@@ -98,16 +98,18 @@ def _magnitudes(base: Tensor, dtype: torch.dtype) -> Iterator[Point]:
     yield f"is about {tiny:.0e}", base * tiny
     if base.numel() > 1:
         yield f"has one entry {tiny:.0e}", _entry(base, 0, tiny)
-    for large in (1e3, 1e4):
-        yield f"is about {large:.0f}", base * large
+    # In half precision cubes of more than 40 are infinite, and exp of more than 11.
+    large, largest = (4.0, 12.0) if torch.finfo(dtype).bits == 16 else (1e3, 1e4)
+    yield f"is about {large:.0f}", base * large
+    yield f"is about {largest:.0f}", base * largest
     if base.is_complex():
         return
-    yield "is 1000", torch.full_like(base, 1e3)
-    yield "is -1000", torch.full_like(base, -1e3)
+    yield f"is {large:.0f}", torch.full_like(base, large)
+    yield f"is {-large:.0f}", torch.full_like(base, -large)
     if base.numel() > 1:
-        yield "has one entry 1000", _entry(base, 0, 1e3)
-        yield "has one entry -1000", _entry(base, 0, -1e3)
-        yield "is 10000 with a small spread", base + 1e4
+        yield f"has one entry {large:.0f}", _entry(base, 0, large)
+        yield f"has one entry {-large:.0f}", _entry(base, 0, -large)
+        yield f"is {largest:.0f} with a small spread", base + largest
 
 
 def _simple(base: Tensor) -> Iterator[Point]:

@@ -284,6 +284,7 @@ def pull_back(
     places: tuple[int, ...],
     *,
     create_graph: bool = False,
+    retain_graph: bool = False,
     zeros: bool = False,
 ) -> Tensors:
     """`torch.autograd.grad` for each input at `places`, None for the others.
@@ -294,6 +295,7 @@ def pull_back(
         upstream: a weight for each output; one of None leaves its output out.
         places: the inputs to differentiate by, which require a gradient.
         create_graph: the gradients are to be differentiated again.
+        retain_graph: there will be another pull back through the graph.
         zeros: zeros instead of None for inputs that nothing depends on.
     """
     used = [
@@ -310,6 +312,7 @@ def pull_back(
             [weight for _, weight in used],
             allow_unused=True,
             create_graph=create_graph,
+            retain_graph=create_graph or retain_graph,
         )
     gradients: list[Tensor | None] = [None] * len(inputs)
     for i, target, gradient in zip(places, targets, found):

@@ -23,11 +23,32 @@ def fault_of_context(subject: Subject, inputs: Inputs, upstream: Tensors) -> Fau
         return None
     gradients = subject.run(inputs, upstream).gradients
     return (
-        _fault_of_state(subject, inputs, upstream, gradients)
+        _fault_of_a_second_backward(subject, inputs, upstream, gradients)
+        or _fault_of_state(subject, inputs, upstream, gradients)
         or _fault_of_a_written_input(subject, inputs, upstream, gradients)
         or _fault_of_one_wanted(subject, inputs, upstream, gradients)
         or _fault_of_one_used(subject, inputs, upstream)
     )
+
+
+def _fault_of_a_second_backward(
+    subject: Subject, inputs: Inputs, upstream: Tensors, gradients: Tensors
+) -> Fault | None:
+    """Two backwards through one graph (`retain_graph`), where the first one changes what was kept."""
+    own = leaves(inputs)
+    outputs = subject.apply(own)
+    found = gradients
+    for _ in range(2):
+        try:
+            found = pull_back(outputs, own, upstream, differentiable(own), retain_graph=True)
+        except Exception:  # torch says so itself
+            return None
+    name = differing(subject, gradients, found)
+    if name:
+        return Fault(
+            Level.HAZARD, f"the gradient of {name} is wrong in a second backward: what ctx keeps is written to"
+        )
+    return None
 
 
 def _fault_of_state(subject: Subject, inputs: Inputs, upstream: Tensors, gradients: Tensors) -> Fault | None:

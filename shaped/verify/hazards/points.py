@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from shaped.verify.constants import constants, speaks_of_infinity
+from shaped.verify.comparison import reference
+from shaped.verify.constants import constants, takes_logarithms
 from shaped.verify.faults import Counterexample, Fault, is_nan, number
 from shaped.verify.refutation import fault_at
 from shaped.verify.samples import Sample, draw_upstream
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
     from shaped.verify.samples import Sampler
     from shaped.verify.subject import Inputs, Subject, Tensors
-
-_DRAWS = 2  # companions of a special input
 
 
 def faults_at_points(
@@ -51,7 +50,7 @@ def faults_at_points(
 
 
 def special_samples(subject: Subject, sampler: Sampler, dtype: torch.dtype) -> Iterator[Sample]:
-    """The inputs of the user or generic ones, then each special value of each input with generic values of the others."""
+    """The inputs of the user, generic ones, then each special value of each input with generic values of the others."""
     sizes = sampler.layout.sizes
     given = given_sample(sampler)
     if given is not None:
@@ -59,15 +58,16 @@ def special_samples(subject: Subject, sampler: Sampler, dtype: torch.dtype) -> I
     yield sampler.draw(0)
     mentioned = constants(subject.functions)
     yield from integer_points(sampler, mentioned)
+    # Two draws of one other input cost as much as one of two: a sign of it may matter.
+    draws = 2 if sum(slot.kind is not None for slot in sampler.layout.slots) == 2 else 1
     for i, (name, value) in float_points(sampler, mentioned, dtype):
-        for inputs in _with_companions(sampler, i, value):
+        for inputs in with_companions(sampler, i, value, draws):
             yield Sample(inputs, sizes, name)
 
 
-def _with_companions(sampler: Sampler, place: int, value: Tensor) -> Iterator[Inputs]:
+def with_companions(sampler: Sampler, place: int, value: Tensor, draws: int = 1) -> Iterator[Inputs]:
     """The special value with other inputs so that the forward is finite, if there are such."""
-    alone = sum(slot.kind is not None for slot in sampler.layout.slots) == 1
-    for number_of_draw in range(1 if alone else _DRAWS):
+    for number_of_draw in range(draws):
         for companions in sampler.companions(number_of_draw + 1):
             companions[place] = value
             if sampler.is_finite(tuple(companions)):
@@ -96,10 +96,10 @@ def _with_one_zero(value: Tensor | None) -> Tensor | None:
 def log_domain_samples(subject: Subject, sampler: Sampler) -> Iterator[Sample]:
     """Points with entries -inf, as masked logits and logarithms of 0 have them.
 
-    A class of points (one entry, one row, all) counts only if the forward takes every one of them: all outputs are
-    finite; where the code computes with logarithms of probabilities, outputs -inf are regular as well.
+    A class of points (one entry, one row, all) counts only if the forward takes every one of them, that is if all
+    outputs are finite; where the code computes with logarithms of probabilities, outputs -inf are regular as well.
     """
-    is_log = speaks_of_infinity(subject.functions)
+    is_log = takes_logarithms(subject.functions)
     for i, points in infinite_points(sampler):
         samples = []
         for number_of_draw, (name, value) in enumerate(points):
@@ -107,7 +107,7 @@ def log_domain_samples(subject: Subject, sampler: Sampler) -> Iterator[Sample]:
             values[i] = value
             samples.append(Sample(tuple(values), sampler.layout.sizes, name))
         if all(_takes(subject, sample.inputs, is_log) for sample in samples):
-            yield from samples
+            yield from (sample for sample in samples if is_log or _has_gradients(subject, sample.inputs))
 
 
 def _takes(subject: Subject, inputs: Inputs, is_log: bool) -> bool:
@@ -118,6 +118,12 @@ def _takes(subject: Subject, inputs: Inputs, is_log: bool) -> bool:
     return all(
         bool((output.isfinite() | ((output < 0) & is_log)).all()) for output in tensors if not output.is_complex()
     )
+
+
+def _has_gradients(subject: Subject, inputs: Inputs) -> bool:
+    """Whether autograd finds gradients that are numbers."""
+    gradients = reference(subject, inputs, draw_upstream(subject.outputs(inputs), 1))
+    return all(gradient is None or not bool(gradient.isnan().any()) for gradient in gradients)
 
 
 def _fault_in_the_log_domain(subject: Subject, sample: Sample) -> Counterexample | None:

@@ -13,7 +13,7 @@ from shaped.verify.hazards.effects import fault_of_effects
 from shaped.verify.hazards.points import faults_at_points
 from shaped.verify.hazards.precision import PRECISIONS, faults_of_precision
 from shaped.verify.hazards.second_order import fault_of_second_order
-from shaped.verify.layouts import empty_layouts, small_layouts
+from shaped.verify.layouts import empty_layouts, small_layouts, wide_layouts
 from shaped.verify.samples import Sample, Sampler, draw_upstream
 from shaped.verify.subject import Subject, SubjectError
 from shaped.verify.trials import counts, finite_outputs, given_sample, quiet, samplers
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from shaped.verify.layouts import Layout
 
 Domain = "Callable[..., bool] | None"
-_MOST_LAYOUTS = 5
-_LAYOUTS_OF_PRECISION = 1  # other shapes round alike
+# Points of one input at one layout are about 40; several inputs have as many each.
+_LEAST_LAYOUTS, _MOST_LAYOUTS, _LAYOUTS_TIMES_INPUTS = 2, 5, 6
 _MOST_SMALLER = 8
 
 
@@ -68,11 +68,11 @@ def float_hazards(
     """
     subject = Subject.of(forward, backward, gradient_of=gradient_of)
     with quiet():
-        for sampler in itertools.islice(samplers(subject, inputs), _MOST_LAYOUTS):
+        for sampler in itertools.islice(samplers(subject, inputs), _number_of_layouts(subject)):
             found = next(_faults(subject, sampler, domain), None)
             if found is not None:
                 return _smaller(subject, found, domain).verdict(subject)
-        for sampler in itertools.islice(samplers(subject, inputs), _LAYOUTS_OF_PRECISION):
+        for sampler in _for_precision(subject, inputs):
             for dtype in PRECISIONS:
                 imprecise = next(faults_of_precision(subject, sampler, dtype, domain), None)
                 if imprecise is not None:
@@ -93,6 +93,11 @@ def _faults(
     if not is_empty:
         yield from _effects(subject, generic, domain)
     yield from faults_at_points(subject, sampler, domain, is_empty=is_empty)
+
+
+def _number_of_layouts(subject: Subject) -> int:
+    number_of_inputs = max(1, sum(parameter.annotation is not None for parameter in subject.inputs))
+    return max(_LEAST_LAYOUTS, min(_MOST_LAYOUTS, _LAYOUTS_TIMES_INPUTS // number_of_inputs))
 
 
 def _effects(subject: Subject, sample: Sample, domain: Callable[..., bool] | None) -> Iterator[Counterexample]:
@@ -123,6 +128,13 @@ def _smaller(subject: Subject, found: Counterexample, domain: Callable[..., bool
             if smaller.fault.reason == found.fault.reason and smaller.sample.point == found.sample.point:
                 return smaller
     return found
+
+
+def _for_precision(subject: Subject, inputs: tuple[object, ...]) -> Iterator[Sampler]:
+    """One layout: others round alike."""
+    if inputs:
+        return samplers(subject, inputs)
+    return itertools.islice(_accepted(subject, wide_layouts(subject.signature)), 1)
 
 
 def _elements(found: Counterexample) -> int:

@@ -46,6 +46,15 @@ def fault_of_second_order(subject: Subject, inputs: Inputs, upstream: Tensors) -
     return None
 
 
+class SecondOrderDeclined(Exception):
+    """The backward is marked with once_differentiable."""
+
+
+def _is_declared(gradient: Tensor) -> bool:
+    """Whether autograd would raise instead of differentiating the gradient: the node of once_differentiable."""
+    return gradient.grad_fn is not None and gradient.grad_fn.name().endswith("Error")
+
+
 def _second_order(subject: Subject, inputs: Inputs, upstream: Tensors, *, is_reference: bool) -> Tensors:
     """The derivative of a weighted sum of all gradients, by each input, then by each upstream gradient."""
     own, weights = leaves(inputs), leaves(tuple(upstream))
@@ -54,6 +63,8 @@ def _second_order(subject: Subject, inputs: Inputs, upstream: Tensors, *, is_ref
         gradients = subject.reference(own, given, create_graph=True)
     else:
         gradients = pull_back(subject.apply(own), own, given, differentiable(own), create_graph=True)
+        if any(gradient is not None and _is_declared(gradient) for gradient in gradients):
+            raise SecondOrderDeclined
     variables = (*own, *weights)
     places = differentiable(variables)
     shapes_of = tuple(value if has_gradient(value) else None for value in copied(own))
