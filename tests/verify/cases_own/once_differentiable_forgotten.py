@@ -1,0 +1,36 @@
+"""A backward by numpy has no graph; nothing says that it cannot be differentiated.
+
+Kind: double-backward. Effect of the wrong form: silent.
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+
+class Wrong(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
+        ctx.save_for_backward(x)
+        return x.exp()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
+        (x,) = ctx.saved_tensors
+        return grad * torch.from_numpy(x.detach().exp().numpy())  # BUG
+
+
+class Right(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
+        ctx.save_for_backward(x)
+        return x.exp()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
+        (x,) = ctx.saved_tensors
+        return grad * torch.from_numpy(x.detach().exp().numpy())
