@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from shaped.testing.record import RECORD
+
 pytest_plugins = ["pytester"]
 
 PROGRAM = """
@@ -42,6 +44,13 @@ test_property = holds
 """
 LINE = "shaped: 6 gradients: 3 proved, 1 exact, 1 enclosed, 1 refuted; 2 property tests"
 PLUGIN = ("-p", "shaped.testing.plugin")
+
+
+@pytest.fixture(autouse=True)
+def own_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what the inner runs ask for and find out of this run."""
+    monkeypatch.setattr(RECORD, "subjects", {})
+    monkeypatch.setattr(RECORD, "required", RECORD.required)
 
 
 @pytest.fixture
@@ -86,18 +95,18 @@ def test_required():
 
 @pytest.mark.parametrize(
     ("arguments", "level"),
-    [([], "enclosed"), (["--shaped-level=proved"], "proved"), (["--shaped-level", "exact"], "exact")],
+    [([], "enclosed"), (["--shaped-level", "exact"], "exact"), (["--shaped-level=proved", "-n", "1"], "proved")],
+    ids=["default", "one process", "xdist"],
 )
-@pytest.mark.parametrize("workers", [[], ["-n", "1"]], ids=["one process", "xdist"])
 def test_the_level_of_the_command_line_reaches_the_tests(
-    pytester: pytest.Pytester, arguments: list[str], level: str, workers: list[str]
+    pytester: pytest.Pytester, arguments: list[str], level: str
 ) -> None:
     pytester.makepyfile(LEVEL_PROGRAM.format(level=level))
-    pytester.runpytest_subprocess(*PLUGIN, *arguments, *workers).assert_outcomes(passed=1)
+    pytester.runpytest(*PLUGIN, *arguments).assert_outcomes(passed=1)
 
 
 def test_an_unknown_level_is_refused(pytester: pytest.Pytester) -> None:
-    done = pytester.runpytest_subprocess(*PLUGIN, "--shaped-level=sure")
+    done = pytester.runpytest(*PLUGIN, "--shaped-level=sure")
     done.stderr.fnmatch_lines(["*--shaped-level: invalid choice: 'sure'*"])
 
 
