@@ -117,6 +117,8 @@ def _result_axes(input: Tensor, parts: Sequence[_Part]) -> tuple[list[Axis], lis
 
 def _read(input: Tensor, key: object) -> tuple[_Part, ...]:
     """What a key says of each axis."""
+    if isinstance(key, list) and not all(is_size(part) and not isinstance(part, bool) for part in key):
+        raise NotExpressible("a list of lists, slices or masks as a key: write a tuple, or a tensor")
     given = list(key) if isinstance(key, tuple) else [key]
     used = sum(_axes_of(part) for part in given)
     if used > input.rank:

@@ -51,6 +51,7 @@ FAMILIES = (
     "vision",
     "attention",
     "recurrent",
+    "recurrent_cells",
     "sequences",
     "transformer",
     "activation_modules",
