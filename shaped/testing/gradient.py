@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shaped.testing.record import ACCEPTED, LEVELS, RECORD, weakest
 from shaped.testing.reproduction import reproduction
+from shaped.verify.gradient import gradient as verified
 from shaped.verify.verdict import Level
 
 if TYPE_CHECKING:
@@ -50,13 +51,6 @@ def check_gradient(
     if weakest(verdict.level.value, required) != required:
         raise AssertionError(f"{verdict.explain()}\n\nThe gradient is {verdict.level.value}, but has to be {required}.")
     return verdict
-
-
-def verified(*arguments: Any, **options: Any) -> Verdict:
-    """`shaped.verify.gradient`, loaded when the first gradient is checked."""
-    from shaped.verify.gradient import gradient
-
-    return gradient(*arguments, **options)
 
 
 def _failure(

@@ -42,9 +42,9 @@ def reproduction(
     grad = torch.tensor(2.0, dtype=torch.float64)
     <BLANKLINE>
     true = torch.autograd.grad(square(x), [x], grad, allow_unused=True)
-    print(true)
+    print("true gradients:", true)
     with torch.no_grad():
-        print(square_backward(grad, x))
+        print("the backward:  ", square_backward(grad, x))
     # The gradient of x is 2.0 there, not 6.0.
     <BLANKLINE>
     """
@@ -73,15 +73,15 @@ def reproduction(
         lines.append(f"true = {subject}.reference({_tuple(arguments)}, {_tuple(gradients)})")
         found = f"torch.autograd.grad({called}.apply({_passed(arguments, parameters)}), "
         found += f"{_list(differentiable)}, {_one_or_tuple(gradients)}, allow_unused=True)"
-        lines += ["print(true)", f"print({found})"]
+        lines += ['print("true gradients:", true)', f'print("its backward:  ", {found})']
     else:
         forward_call = f"{meant}({_passed(arguments, parameters)})"
         seeds = f", {_one_or_tuple(gradients)}" if gradients else ""
         lines.append(f"true = torch.autograd.grad({forward_call}, {_list(differentiable)}{seeds}, allow_unused=True)")
-        lines.append("print(true)")
+        lines.append('print("true gradients:", true)')
         if backward is not None:
             given = _backward_arguments(backward, gradients, arguments)
-            lines += ["with torch.no_grad():", f"    print({own}({', '.join(given)}))"]
+            lines += ["with torch.no_grad():", f'    print("the backward:  ", {own}({", ".join(given)}))']
     if witness.gradient and witness.expected is not None and witness.actual is not None:
         entry = witness.gradient + "".join(f"[{i}]" for i in witness.index)
         lines.append(
