@@ -295,7 +295,7 @@ class _Sweep:
                 if rival == place:
                     continue
                 sign, reasons = self.scalars.sign(
-                    self.scalars.add(values[place], self.scalars.multiply(values[rival], minus))
+                    self.scalars.add(values[place, ...], self.scalars.multiply(values[rival, ...], minus))
                 )
                 finite = (levels[place] == 0) & (levels[rival] == 0)
                 less = np.where(finite, sign < 0, levels[place] < levels[rival])
@@ -326,10 +326,11 @@ class _Sweep:
         full = np.broadcast_shapes(*(place.data.shape for place in aligned_places))
         live = np.broadcast_to(Grid(cotangent.axes, cotangent.live).along(axes).data, full)
         places = tuple(np.broadcast_to(place.data, full)[live] for place in aligned_places[1:])
-        np.add.at(data, places, np.broadcast_to(aligned_places[0].data, full)[live])
+        flat: Any = np.ravel_multi_index(places, shape) if shape else np.zeros(int(live.sum()), dtype=np.int64)
+        np.add.at(data.reshape(-1), flat, np.broadcast_to(aligned_places[0].data, full)[live])
         why = cotangent.grid.along(axes).reasons
         if why is not None:
-            np.maximum.at(reasons, places, np.broadcast_to(why, full)[live])
+            np.maximum.at(reasons.reshape(-1), flat, np.broadcast_to(why, full)[live])
 
     def _define(self, variable: Variable) -> None:
         """Pass the cotangent of an intermediate on to its definition."""

@@ -336,7 +336,7 @@ class Numbers:
 
     def _where(self, condition: Grid, then: Grid, otherwise: Grid) -> Grid:
         axes, (chosen, first, second) = aligned(condition, then, otherwise)
-        data = np.where(chosen.data, first.data, second.data)
+        data = self.scalars.choose(chosen.data, first.data, second.data)
         infinite: Reasons = None
         if first.infinite is not None or second.infinite is not None:
             infinite = np.where(

@@ -10,6 +10,8 @@ differently from the expression, and still be right, is covered:
   sum of magnitudes of its terms, so that nested sums count as one.
 - Products of sums may be multiplied out or not, and a common factor taken out or not: the rounding of a product is
   `2u` times the product of the sums of magnitudes.
+- A piece of a function that needs no rounding (`x` for x > 3, of hardswish) may come out of the formula of another
+  piece: where one branch of `where` is computed and the chosen one is not, it counts as a function's value.
 - A division may be a product with a rounded reciprocal: `1/x` adds `u` relative, the product one more `u`.
 - Fused multiply-add, and sums held in a wider format, only leave roundings out.
 - Results below the least normal number may be flushed to 0: each product and function adds that number.
@@ -63,6 +65,7 @@ LIBRARY_ERROR = 4.0
 _LIBRARY_ERRORS = {
     "tan": 8.0,  # CUDA documents 4 ulp
     "lgamma": 12.0,  # CUDA documents 6 ulp
+    "digamma": 16.0,  # of the terms: up to ten reciprocals and five terms of a series, see `_digamma_error`
     "sigmoid": 7.0,  # an exp, an addition and a reciprocal
     "erfinv": 10.0,  # a rational function of degree 3 and two steps of Newton's method, which end in an erf and an exp
     # Exact: the value is one of the format's.
@@ -135,7 +138,7 @@ class Rounded:
 
     @property
     def _is_exactly_zero(self) -> bool:
-        return self.error == 0 and self.exact.is_zero()
+        return self.bound == 0 and self.exact.is_zero()
 
     def __add__(self, other: Rounded) -> Rounded:
         # Adding 0 rounds nothing, so terms that a bracket takes away do not count.
@@ -210,7 +213,8 @@ class RunningErrors(ObjectScalars):
         steps = abs(exponent.numerator) - 1  # multiplications, or fewer; pow itself is no worse than LIBRARY_ERROR
         roundings = max(steps, LIBRARY_ERROR) if steps else 0
         roundings += 2 if exponent < 0 else 0  # the reciprocal, and the product that it makes of a division
-        roundings += 1 if exponent.denominator == 2 else LIBRARY_ERROR if exponent.denominator > 2 else 0
+        # MKL's square root, which torch uses, is right within 1 ulp, not within half of one.
+        roundings += 2 if exponent.denominator == 2 else LIBRARY_ERROR if exponent.denominator > 2 else 0
         return self._computed(exact, slope * base.bound, roundings)
 
     def function_of(self, function: str, argument: Any) -> Rounded:
@@ -218,6 +222,8 @@ class RunningErrors(ObjectScalars):
         if function in ("sign", "floor", "round"):
             return self._step(function, exact, argument)
         slope = self._slope(_SLOPES[function], argument)
+        if function == "digamma":
+            return self._computed(exact, slope * argument.bound + self._digamma_error(argument.exact), 1)
         return self._computed(exact, slope * argument.bound, _LIBRARY_ERRORS.get(function, LIBRARY_ERROR))
 
     def sign_of(self, value: Any) -> int:
@@ -228,6 +234,26 @@ class RunningErrors(ObjectScalars):
             return _single(a.exact.max(b.exact), max(a.bound, b.bound), self.format)
 
         return np.asarray(np.frompyfunc(greater, 2, 1)(left, right), dtype=object), None
+
+    def choose(self, condition: Array, then: Array, otherwise: Array) -> Array:
+        def pick(holds: bool, first: Rounded, second: Rounded) -> Rounded:
+            chosen, other = (first, second) if holds else (second, first)
+            if chosen.bound or not other.bound:
+                return chosen
+            return self._computed(chosen.exact, 0.0, 0 if chosen.exact.is_zero() else LIBRARY_ERROR)
+
+        return np.asarray(np.frompyfunc(pick, 3, 1)(condition, then, otherwise), dtype=object)
+
+    def _digamma_error(self, x: arb) -> float:
+        """What a digamma by recurrence makes: it is a sum of terms that cancel near the roots.
+
+        Above 0 it is `log(x + k) - 1/x - ... - 1/(x + k - 1)` and a short series, k at most 10; below, the reflection
+        `digamma(1 - x) - pi / tan(pi x)` adds the rounding of `pi x`, an error of 2u in x.
+        """
+        reflected = 1 - x if x < 0 else x
+        terms = sum((1 / (reflected + k) for k in range(10)), (reflected + 10).log())
+        moved = 0.0 if x > 0 else 2 * _upper(x) * _upper(arb(2).zeta(x)) + _upper(x.digamma())
+        return self.format.unit * (_LIBRARY_ERRORS["digamma"] * _upper(terms) + moved) * _WIDER
 
     def _computed(self, exact: arb, error: float, roundings: float) -> Rounded:
         """A value with the error that its argument makes, and the roundings of its own."""

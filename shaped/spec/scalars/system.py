@@ -129,11 +129,11 @@ class Scalars(ABC):
 
     def add(self, left: Array, right: Array) -> Array:
         """The sums of two arrays' numbers."""
-        return np.asarray(left + right, dtype=self.dtype)
+        return np.asarray(np.add(left, right), dtype=self.dtype)
 
     def multiply(self, left: Array, right: Array) -> Array:
         """The products of two arrays' numbers."""
-        return np.asarray(left * right, dtype=self.dtype)
+        return np.asarray(np.multiply(left, right), dtype=self.dtype)
 
     def total(self, values: Array, axis: int) -> Array:
         """The sums along an axis that is not empty."""
@@ -143,6 +143,10 @@ class Scalars(ABC):
         """The greater of two arrays' numbers."""
         sign, reasons = self.sign(self.add(left, self.multiply(right, np.asarray(self.constant_of(-1), self.dtype))))
         return np.where(sign >= 0, left, right), reasons
+
+    def choose(self, condition: Array, then: Array, otherwise: Array) -> Array:
+        """The numbers of one array where a condition holds, those of another elsewhere."""
+        return np.where(condition, then, otherwise)
 
     def constant_of(self, value: int) -> Any:
         """An int as a number of this system."""

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from shaped.spec.scalars.system import Reason
-from shaped.verify.budget.enclosure import given, with_error_bounds
+from shaped.verify.budget.enclosure import format_of, given, with_error_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from shaped.spec.evaluation import Evaluated
     from shaped.spec.expr import Expr
     from shaped.spec.index import Index
+    from shaped.spec.scalars.running_error import Format
 
 
 @dataclass
@@ -99,7 +100,8 @@ def compare(actual: torch.Tensor, exact: Evaluated, *, name: str = "the result")
     """Compare a tensor with values that have error bounds, entry by entry in the order of the axes.
 
     A NaN, and an infinity where the true value is none, is a difference of infinite size; so is a value below infinity
-    where the true one is infinite. What the true value overflows to is an infinity.
+    where the true one is infinite. What the true value overflows to is an infinity. Where the dtype of the tensor is
+    narrower than the format of the bounds, its rounding is added.
 
     Raises:
         ValueError: the number of entries differs.
@@ -108,13 +110,14 @@ def compare(actual: torch.Tensor, exact: Evaluated, *, name: str = "the result")
         raise ValueError(f"{name} has the shape {tuple(actual.shape)}, but {exact.data.size} entries are expected")
     values = given(actual).reshape(-1)
     result = Budget(name=name)
+    to = format_of(actual.dtype)
     largest = torch.finfo(actual.dtype).max
     for flat, (true, reason) in enumerate(zip(exact.data.reshape(-1), exact.reasons.reshape(-1))):
         if reason:
             result.skipped[Reason(int(reason))] += 1
             continue
         value = float(values[flat])
-        ratio, center, bound = _ratio(value, true, largest)
+        ratio, center, bound = _ratio(value, true, to, largest)
         if math.isinf(bound):
             result.unbounded += 1
             continue
@@ -125,11 +128,13 @@ def compare(actual: torch.Tensor, exact: Evaluated, *, name: str = "the result")
     return result
 
 
-def _ratio(actual: float, true: Any, largest: float) -> tuple[float, float, float]:
+def _ratio(actual: float, true: Any, to: Format, largest: float) -> tuple[float, float, float]:
     """The difference in units of the bound, the true value as a float, and the bound."""
     if isinstance(true, float):  # an infinity
         return (0.0 if actual == true else math.inf), true, 0.0
     center, bound = float(true.exact.mid()), true.bound
+    if to.unit > true.format.unit:  # computed in a wider format, and rounded to this one
+        bound += to.unit * (abs(center) + bound) + to.least_normal
     if not math.isfinite(actual):
         # Rounding to the format overflows from here on.
         overflows = not math.isnan(actual) and math.copysign(1.0, actual) * center + bound >= largest

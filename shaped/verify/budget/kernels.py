@@ -68,7 +68,12 @@ class Meaning:
         body = result.body
         if isinstance(body, Condition) or result.imaginary is not None:
             raise NotExpressible("the error bound of what is no float")
-        return with_error_bounds(body, result.indices, {}, self.values, actual.dtype)
+        return with_error_bounds(body, result.indices, {}, self.values, self.computed_in(actual.dtype))
+
+    def computed_in(self, dtype: torch.dtype) -> torch.dtype:
+        """The dtype that a kernel computes in: the widest of the inputs' and the result's, to which it rounds last."""
+        floats = [value.dtype for value in self.values.values() if value.is_floating_point()]
+        return min([dtype, *floats], key=lambda each: format_of(each).unit)
 
 
 def within_budget(
