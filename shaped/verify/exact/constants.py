@@ -25,6 +25,7 @@ _ROUNDING = {torch.float64: 2.0**-51, torch.float32: 2.0**-22, torch.float16: 2.
 _DIGITS = {torch.float64: 12, torch.float32: 6, torch.float16: 3, torch.bfloat16: 2}
 _HEIGHT: Final = 10**8  # numerator times denominator of what is found by continued fractions, for float64
 _MOST_VALUES: Final = 4096  # a tensor of more different numbers is data, not a constant that a program wrote
+AS_GOOD_AS_INFINITE: Final = 1e38  # the least of the greatest floats, by which masks stand for -inf
 LOG_SALT: Final = 12
 
 
@@ -65,7 +66,7 @@ def of_float(value: float, dtype: torch.dtype = torch.float64) -> int:
     >>> of_float(2 ** -0.5) ** 2 * 2 % PRIME
     1
     """
-    if not math.isfinite(value):
+    if not abs(value) < AS_GOOD_AS_INFINITE:
         return INFINITE if value > 0 else PRIME - INFINITE
     if value == int(value):
         return int(value) % PRIME
@@ -101,12 +102,12 @@ def of_tensor(value: Tensor) -> Tensor:
 
 def _dyadic(value: Tensor) -> Tensor:
     """The residues of floats taken as the fractions that they are."""
-    mantissa, exponent = torch.frexp(value.double().nan_to_num(posinf=0.0, neginf=0.0))
+    mantissa, exponent = torch.frexp(torch.where(value.abs() < AS_GOOD_AS_INFINITE, value, 0.0))
     least = int(exponent.min())
     powers = torch.tensor([of_fraction(Fraction(2) ** (k - 53)) for k in range(least, int(exponent.max()) + 1)])
     residues = field.multiply(field.reduce((mantissa * 2**53).long()), powers[exponent - least])
-    residues = torch.where(value == math.inf, torch.tensor(INFINITE), residues)
-    return torch.where(value == -math.inf, torch.tensor(PRIME - INFINITE), residues)
+    residues = torch.where(value >= AS_GOOD_AS_INFINITE, torch.tensor(INFINITE), residues)
+    return torch.where(value <= -AS_GOOD_AS_INFINITE, torch.tensor(PRIME - INFINITE), residues)
 
 
 def _decimal(value: float, dtype: torch.dtype) -> Fraction | None:

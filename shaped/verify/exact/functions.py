@@ -9,7 +9,6 @@ Derivatives: Abramowitz and Stegun, chapters 4, 6, 7, 9.
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -279,9 +278,7 @@ def ndtr(value: object) -> Value:
 def ndtri(value: object) -> Value:
     """The inverse of the normal distribution function."""
     scale = math.sqrt(2 * math.pi)
-    return opaque(
-        "ndtri", torch.special.ndtri, lambda x, y: times(exp(times(square(y), fraction_half())), scale), value
-    )
+    return opaque("ndtri", torch.special.ndtri, lambda x, y: times(exp(times(square(y), 0.5)), scale), value)
 
 
 def log_ndtr(value: object) -> Value:
@@ -294,11 +291,6 @@ def erfcx(value: object) -> Value:
     """exp(x^2) erfc(x)."""
     one = lift(value)
     return with_shadow(times(exp(square(one)), erfc(one)), torch.special.erfcx(one.shadow))
-
-
-def fraction_half() -> float:
-    """One half, which is exact."""
-    return 0.5
 
 
 def expm1(value: object) -> Value:
@@ -352,7 +344,9 @@ def power(base: object, exponent: object) -> Value:
         return constant_power(base, float(exponent))
     one, other = lift(base), lift(exponent)
     shift, steps = other.shift or (other.residue, 0)
-    unknown = exp(Value(torch.zeros(()), multiply(shift, one.log_image()))).residue
+    # The base of the exponent times the logarithm: equal for all exponents that are whole steps apart.
+    product = multiply(shift, one.log_image())
+    unknown = Value(torch.zeros(product.shape, dtype=torch.float64), product).exp_image()
     residue = multiply(unknown, field.power(one.residue, steps))
     tangent: Tensor | None = None
     if one.tangent is not None:
@@ -364,11 +358,6 @@ def power(base: object, exponent: object) -> Value:
     return Value(
         one.shadow**other.shadow, residue, tangent, log=Image(lambda: multiply(other.residue, one.log_image()))
     )
-
-
-def rational_power(value: Value, exponent: Fraction) -> Value:
-    """`value` to a rational power."""
-    return constant_power(value, float(exponent))
 
 
 def xlogy(left: object, right: object) -> Value:

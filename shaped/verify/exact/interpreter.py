@@ -37,7 +37,8 @@ def read(joint: Joint, arguments: Sequence[Value], branches: Branches, generator
     differentiated = _ancestors(joint.results)
     dependent: set[fx.Node] = set()
     environment: dict[fx.Node, Any] = {}
-    given = iter(arguments)
+    given = iter([*arguments, *(_plain(one) for one in joint.constants)])
+    inputs = set([node for node in graph.nodes if node.op == "placeholder"][: len(arguments)])
     last_use = _last_uses(graph)
     with recording(branches), torch.no_grad():
         for node in graph.nodes:
@@ -46,10 +47,8 @@ def read(joint: Joint, arguments: Sequence[Value], branches: Branches, generator
                 return [*result] if isinstance(result, (list, tuple)) else [result]
             if node.op == "placeholder":
                 environment[node] = next(given)
-                dependent.add(node)
-                continue
-            if node.op == "get_attr":
-                environment[node] = _plain(getattr(joint.module, str(node.target)))
+                if node in inputs:
+                    dependent.add(node)
                 continue
             if any(one in dependent for one in node.all_input_nodes):
                 dependent.add(node)

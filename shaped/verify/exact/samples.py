@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import torch
@@ -10,32 +11,47 @@ from torch import Tensor
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Clamps and thresholds in use: 1 (huber), 6 (relu6), 20 (softplus), 1e-5 to 1e-12 (eps of norms), exp's range.
-_SCALES = (1.0, 3.0, 0.1, 30.0, 1e-3, 1e3, 1e-6, 1e-13)
+_ORDINARY = (1.0, 3.0, 0.1, 30.0)
+# Where guards act that ordinary inputs never meet: thresholds of softplus, eps of norms, the range of exp.
+_EXTREME = (1e-3, 1e3, 1e-6, 1e-13)
 
 
-def samples(inputs: Sequence[Tensor], generator: torch.Generator) -> Iterator[list[Tensor]]:
+@dataclass(frozen=True)
+class Sample:
+    """Inputs of a reading.
+
+    Args:
+        inputs: floating tensors.
+        size: how much greater they are than the first, or than normal ones.
+        ordinary: whether programs meet such sizes.
+    """
+
+    inputs: list[Tensor]
+    size: float
+    ordinary: bool
+
+
+def samples(inputs: Sequence[Tensor], generator: torch.Generator) -> Iterator[Sample]:
     """The inputs, then others: first of equal signs and at most as great, which stay in most domains, then any.
 
     Args:
         inputs: floating tensors.
         generator: draws the others.
     """
-    yield [one.detach() for one in inputs]
+    yield Sample([one.detach() for one in inputs], 1.0, True)
 
-    def uniform(one: Tensor) -> Tensor:
-        return 0.4 + 0.6 * torch.rand(one.shape, generator=generator, dtype=torch.float64)
+    def smaller(one: Tensor) -> Tensor:
+        return (one.detach() * (0.4 + 0.6 * torch.rand(one.shape, generator=generator, dtype=torch.float64))).to(
+            one.dtype
+        )
 
-    yield [(one.detach() * uniform(one)).to(one.dtype) for one in inputs]
-    for scale in _SCALES:
-        yield [_normal(one, scale, generator) for one in inputs]
-        yield [(one.detach() * uniform(one) * scale).to(one.dtype) for one in inputs]
+    yield Sample([smaller(one) for one in inputs], 1.0, True)
+    for size in _ORDINARY + _EXTREME:
+        ordinary = size in _ORDINARY
+        yield Sample([normal_like(one, generator, size) for one in inputs], size, ordinary)
+        yield Sample([smaller(one) * size for one in inputs], size, ordinary)
 
 
-def _normal(like: Tensor, scale: float, generator: torch.Generator) -> Tensor:
-    return (scale * torch.randn(like.shape, generator=generator, dtype=torch.float64)).to(like.dtype)
-
-
-def normal_like(tensors: Sequence[Tensor], generator: torch.Generator) -> list[Tensor]:
-    """Normally distributed tensors of these shapes and types."""
-    return [_normal(one, 1.0, generator) for one in tensors]
+def normal_like(like: Tensor, generator: torch.Generator, size: float = 1.0) -> Tensor:
+    """A normally distributed tensor of the same shape and type."""
+    return (size * torch.randn(like.shape, generator=generator, dtype=torch.float64)).to(like.dtype)

@@ -10,22 +10,14 @@ from typing import Any
 
 import torch
 from torch import Tensor, fx
-from torch._decomp import core_aten_decompositions, get_decompositions
-from torch.fx.experimental.proxy_tensor import make_fx
+from torch._decomp import core_aten_decompositions, decomposition_table
+from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing, make_fx
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
-from shaped.verify.exact.aten.registry import find_rule
+from shaped.verify.exact.aten.registry import UnsupportedError, find_rule
 
 Function = Callable[..., Any]
-
-# Operations that core ATen keeps, with decompositions in torch.
-_DECOMPOSED = (
-    "_softmax", "_softmax_backward_data", "_log_softmax", "_log_softmax_backward_data", "gelu", "gelu_backward",
-    "silu", "silu_backward", "native_layer_norm", "native_layer_norm_backward", "native_group_norm",
-    "native_group_norm_backward", "native_batch_norm", "native_batch_norm_backward", "_native_batch_norm_legit",
-    "_native_batch_norm_legit_no_training", "_native_batch_norm_legit_functional", "nll_loss_forward", "nll_loss_backward",
-    "nll_loss2d_forward", "nll_loss2d_backward", "mse_loss", "mse_loss_backward", "embedding_dense_backward",
-    "cudnn_batch_norm", "native_dropout", "native_dropout_backward",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -33,12 +25,30 @@ class Joint:
     """The graph of a function's floating results and of the gradients of its inputs.
 
     Args:
-        module: takes the upstream gradients and the inputs, gives the results and the gradients.
+        module: takes the upstream gradients, the inputs and the constants; gives the results and the gradients.
         upstreams: how many upstream gradients it takes, which is how many results it gives.
+        constants: tensors that the function holds.
+        decided: whether Python code branched on values of the inputs.
     """
 
     module: fx.GraphModule
     upstreams: int
+    constants: tuple[Tensor, ...]
+    decided: bool
+
+    def run(self, upstreams: Sequence[Tensor], inputs: Sequence[Tensor]) -> list[Any]:
+        """The results and the gradients in floats."""
+        constants = [one.clone() for one in self.constants]
+        with torch.no_grad():
+            return list(self.module(*upstreams, *inputs, *constants))
+
+    @property
+    def is_random(self) -> bool:
+        """Whether it draws random numbers."""
+        targets = [node.target for node in self.module.graph.nodes]
+        return any(
+            isinstance(one, torch._ops.OpOverload) and torch.Tag.nondeterministic_seeded in one.tags for one in targets
+        )
 
     @property
     def results(self) -> list[fx.Node]:
@@ -49,8 +59,13 @@ class Joint:
 
 def floating(value: Any) -> list[Tensor]:
     """The floating tensors of what a function gave: a tensor, or tensors in tuples, lists and dictionaries."""
-    leaves = torch.utils._pytree.tree_leaves(value)
+    leaves = tree_leaves(value)
     return [one for one in leaves if isinstance(one, Tensor) and one.is_floating_point()]
+
+
+def differentiable(value: Any) -> list[Tensor]:
+    """The floating tensors that autograd has a gradient of."""
+    return [one for one in floating(value) if one.requires_grad]
 
 
 def joint(function: Function, backward: Function | None) -> Callable[[Sequence[Tensor], Sequence[Tensor]], list[Any]]:
@@ -69,12 +84,8 @@ def joint(function: Function, backward: Function | None) -> Callable[[Sequence[T
             return [*results, *gradients]
         leaves = [one.detach().requires_grad_() for one in inputs]
         with torch.enable_grad():
-            results = floating(function(*leaves))
-        pairs = [(one, upstream) for one, upstream in zip(results, upstreams) if one.requires_grad]
-        if not pairs:
-            return [*results, *[None] * len(leaves)]
-        derived, given = zip(*pairs)
-        found = torch.autograd.grad(derived, leaves, given, allow_unused=True, create_graph=torch.is_grad_enabled())
+            results = differentiable(function(*leaves))
+        found = torch.autograd.grad(results, leaves, list(upstreams), allow_unused=True)
         return [*results, *found]
 
     return both
@@ -83,12 +94,7 @@ def joint(function: Function, backward: Function | None) -> Callable[[Sequence[T
 @cache
 def _decompositions() -> dict[Any, Function]:
     """torch's decompositions of the operations without a rule."""
-    aten = torch.ops.aten
-    table: dict[Any, Function] = dict(core_aten_decompositions())
-    for name in _DECOMPOSED:
-        packet = getattr(aten, name, None)
-        if packet is not None:
-            table.update(get_decompositions([packet]))
+    table: dict[Any, Function] = {**decomposition_table, **core_aten_decompositions()}
     return {op: function for op, function in table.items() if not _has_rule(op)}
 
 
@@ -98,23 +104,103 @@ def _has_rule(operation: Any) -> bool:
     return find_rule(operation.overloadpacket.__name__, operation._overloadname) is not None
 
 
+class _ReadDecisions(TorchDispatchMode):
+    """Lets Python code branch on booleans and whole numbers while it is traced: constant between branches."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.used = False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        reads = func in (torch.ops.aten._local_scalar_dense.default, torch.ops.aten.is_nonzero.default)
+        if func is torch.ops.aten.equal.default or (reads and not _is_continuous(args[0])):
+            self.used = True
+            with disable_proxy_modes_tracing():
+                return func(*args, **(kwargs or {}))
+        return func(*args, **(kwargs or {}))
+
+
+def _is_continuous(value: Tensor) -> bool:
+    return value.is_floating_point() or value.is_complex()
+
+
 def trace(both: Function, upstreams: Sequence[Tensor], inputs: Sequence[Tensor]) -> Joint:
     """The graph of a joint function at these sizes.
 
     Raises:
         Exception: whatever the function raises, and what tracing does not follow.
     """
+    decisions = _ReadDecisions()
+
+    def watched(*arguments: Any) -> Any:
+        with decisions:
+            return both(*arguments)
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        arguments = (list(upstreams), list(inputs))
         with torch.no_grad():
-            module = make_fx(both, decomposition_table=_decompositions(), tracing_mode="real")(*arguments)
+            first = make_fx(watched, decomposition_table=_decompositions(), tracing_mode="real")
+            module = first(list(upstreams), list(inputs))
+            constants = _constants_as_arguments(module)
             if any(_mutates(node) for node in module.graph.nodes):
-                plain = torch.func.functionalize(module, remove="mutations_and_views")
-                module = make_fx(plain, decomposition_table=_decompositions(), tracing_mode="real")(*arguments)
+                written = module
+                plain = torch.func.functionalize(lambda *flat: written(*flat), remove="mutations_and_views")
+                functional = make_fx(plain, decomposition_table=_decompositions(), tracing_mode="real")
+                module = functional(*upstreams, *inputs, *[one.detach().clone() for one in constants])
+                constants += _constants_as_arguments(module)
+                _drop_write_backs(module)
     module.graph.eliminate_dead_code()
-    return Joint(module, len(upstreams))
+    return Joint(module, len(upstreams), tuple(constants), decisions.used)
 
 
 def _mutates(node: fx.Node) -> bool:
     return isinstance(node.target, torch._ops.OpOverload) and node.target._schema.is_mutable
+
+
+def _constants_as_arguments(module: fx.GraphModule) -> list[Tensor]:
+    """Make the tensors that a graph holds its last arguments, as a graph that writes to them is only traced so."""
+    graph = module.graph
+    found: dict[str, Tensor] = {}
+    last = [node for node in graph.nodes if node.op == "placeholder"][-1:]
+    for node in list(graph.nodes):
+        if node.op != "get_attr":
+            continue
+        name = str(node.target)
+        constant = getattr(module, name)
+        if not isinstance(constant, Tensor):
+            raise UnsupportedError(f"a constant of type {type(constant).__name__}")
+        found.setdefault(name, constant)
+    for name in found:
+        users = [node for node in graph.nodes if node.op == "get_attr" and str(node.target) == name]
+        with graph.inserting_after(last[-1]) if last else graph.inserting_before(next(iter(graph.nodes))):
+            argument = graph.placeholder(f"constant_{len(last)}_{name}")
+        last.append(argument)
+        for node in users:
+            node.replace_all_uses_with(argument)
+            graph.erase_node(node)
+    # The arguments are plain positions from here on.
+    graph.set_codegen(fx.graph.CodeGen())
+    module.recompile()
+    return list(found.values())
+
+
+def _drop_write_backs(module: fx.GraphModule) -> None:
+    """Drop the last writes to the arguments: nothing of the graph reads them."""
+    for node in reversed(list(module.graph.nodes)):
+        if node.target is torch.ops.aten.copy_.default and not node.users:
+            module.graph.erase_node(node)
+    module.recompile()
+
+
+def same_graph(one: Joint, other: Joint) -> bool:
+    """Whether two traces are equal, with their constants."""
+
+    def lines(joint_: Joint) -> list[str]:
+        return [node.format_node() or "" for node in joint_.module.graph.nodes]
+
+    if lines(one) != lines(other) or len(one.constants) != len(other.constants):
+        return False
+    return all(
+        a.shape == b.shape and a.dtype == b.dtype and torch.allclose(a, b, equal_nan=True)
+        for a, b in zip(one.constants, other.constants)
+    )

@@ -10,7 +10,6 @@ function of the value, with `exp(-v) = 1 / exp(v)`.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import torch
@@ -175,7 +174,6 @@ def _exp_by_value(residue: Tensor, shadow: Tensor) -> Tensor:
     if upper.any():
         image = torch.where(upper, field.inverse(image), image)
     image = torch.where(residue == 0, torch.ones_like(image), image)
-    if torch.isinf(shadow).any():
-        negative = field.PRIME - constants.INFINITE
-        image = torch.where((shadow == -math.inf) & (residue == negative), torch.zeros_like(image), image)
-    return image
+    # A constant -inf, which hides the entries of a mask.
+    hidden = (residue == field.PRIME - constants.INFINITE) & (shadow < -constants.AS_GOOD_AS_INFINITE)
+    return torch.where(hidden, torch.zeros_like(image), image)

@@ -6,7 +6,9 @@ from shaped.verify.exact.aten import (  # noqa: F401  # each declares rules
     creation,
     elementwise,
     indexing,
+    kernel,
     matrix,
     movement,
+    pooling,
     reduction,
 )

@@ -9,11 +9,11 @@ from torch import Tensor
 
 from shaped.verify.exact import arithmetic, functions
 from shaped.verify.exact.arithmetic import add, divide, maximum, minimum, negative, reciprocal, subtract, times, where
-from shaped.verify.exact.aten.registry import RULES, UnsupportedError, rule
+from shaped.verify.exact.aten.registry import RULES, Rule, rule
 from shaped.verify.exact.branches import compare
 from shaped.verify.exact.value import Value, lift
 
-for _name, _function in {
+_UNCHANGED: dict[str, Rule] = {
     "neg": negative,
     "reciprocal": reciprocal,
     "sqrt": arithmetic.square_root,
@@ -49,15 +49,15 @@ for _name, _function in {
     "digamma": functions.digamma,
     "i0": functions.i0,
     "special_i1": functions.i1,
-    "special_i0e": functions.i0e,
     "special_i1e": functions.i1e,
     "maximum": maximum,
     "fmax": maximum,
     "minimum": minimum,
     "fmin": minimum,
     "square": functions.square,
-}.items():
-    RULES[_name] = _function
+    "special_i0e": functions.i0e,
+}
+RULES.update(_UNCHANGED)
 
 
 @rule("add")
@@ -187,7 +187,7 @@ def _masked_fill(value: Any, mask: Tensor, fill: Any) -> Value:
     return where(mask, fill, value)
 
 
-@rule("clamp", "clamp_min", "clamp_max", "clip")
+@rule("clamp", "clamp_min", "clip")
 def _clamp(value: Any, low: Any = None, high: Any = None) -> Value:
     result = lift(value)
     if low is not None:
@@ -197,7 +197,10 @@ def _clamp(value: Any, low: Any = None, high: Any = None) -> Value:
     return result
 
 
-RULES["clamp_max"] = lambda value, high: _clamp(value, None, high)
+@rule("clamp_max")
+def _clamp_max(value: Any, high: Any) -> Value:
+    result: Value = _clamp(value, None, high)
+    return result
 
 
 @rule("hypot")
@@ -207,15 +210,7 @@ def _hypot(left: Any, right: Any) -> Value:
 
 @rule("ldexp")
 def _ldexp(value: Any, exponent: Any) -> Value:
-    if not isinstance(exponent, Tensor) or exponent.is_floating_point():
-        raise UnsupportedError("ldexp with a floating exponent")
-    return times(value, torch.pow(2.0, exponent.double()))
-
-
-@rule("elu")
-def _elu(value: Value, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Value:
-    below = times(functions.expm1(times(value, input_scale)), lift(alpha).residue.item() and times(alpha, scale))
-    return where(compare(torch.gt, value, 0), times(value, scale), below)
+    return times(value, functions.power(2.0, exponent))
 
 
 @rule("lerp.Scalar", "lerp.Tensor")
@@ -224,10 +219,10 @@ def _lerp(start: Any, end: Any, weight: Any) -> Value:
 
 
 @rule("addcmul")
-def _addcmul(value: Any, left: Any, right: Any, *, value_: float = 1, **options: float) -> Value:
-    return add(value, times(left, right), options.get("value", value_))
+def _addcmul(start: Any, left: Any, right: Any, **options: float) -> Value:
+    return add(start, times(left, right), options.get("value", 1))
 
 
 @rule("addcdiv")
-def _addcdiv(value: Any, left: Any, right: Any, *, value_: float = 1, **options: float) -> Value:
-    return add(value, divide(left, right), options.get("value", value_))
+def _addcdiv(start: Any, left: Any, right: Any, **options: float) -> Value:
+    return add(start, divide(left, right), options.get("value", 1))

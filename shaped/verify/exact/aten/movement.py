@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from shaped.verify.exact.arithmetic import linear, linear_of_many, move_many, where
 from shaped.verify.exact.aten.registry import RULES, rule
 from shaped.verify.exact.value import Value, lift
 
 aten = torch.ops.aten
+
+
+def _declare_movement(name: str) -> None:
+    # The packet: torch finds the overload from the arguments.
+    function = getattr(aten, name)
+
+    def apply(value: Any, *arguments: Any, **options: Any) -> Value:
+        return lift(value).move(lambda one: function(one, *arguments, **options))
+
+    RULES[name] = RULES[f"{name}_copy"] = apply
+
 
 for _name in (
     "permute",
@@ -23,7 +32,6 @@ for _name in (
     "slice",
     "select",
     "diagonal",
-    "diagonal_copy",
     "flip",
     "roll",
     "repeat",
@@ -34,44 +42,13 @@ for _name in (
     "channel_shuffle",
     "pixel_shuffle",
     "pixel_unshuffle",
-    "reflection_pad1d",
-    "reflection_pad2d",
-    "reflection_pad3d",
-    "replication_pad1d",
-    "replication_pad2d",
-    "replication_pad3d",
 ):
-    # The overload is found by torch from the arguments.
-    RULES[_name] = lambda value, *arguments, function=getattr(aten, _name), **options: lift(value).move(
-        lambda one: function(one, *arguments, **options)
-    )
-
-for _name in ("reflection_pad1d", "reflection_pad2d", "reflection_pad3d"):
-    RULES[_name] = lambda value, padding, function=getattr(aten, _name): lift(value).move(
-        lambda one: _picked(one, function, padding)
-    )
-for _name in ("replication_pad1d", "replication_pad2d", "replication_pad3d"):
-    RULES[_name] = lambda value, padding, function=getattr(aten, _name): lift(value).move(
-        lambda one: _picked(one, function, padding)
-    )
+    _declare_movement(_name)
 
 
-def _picked(value: Tensor, function: Any, padding: Any) -> Tensor:
-    """A kernel for floats that picks entries, applied to places; so it works for int64."""
-    places = torch.arange(value.numel(), dtype=torch.float64).reshape(value.shape)
-    return value.reshape(-1)[function(places, padding).long()]
-
-
-@rule("view", "_unsafe_view", "reshape", "view_copy", "_reshape_alias")
+@rule("view.default", "_unsafe_view", "reshape", "view_copy.default", "_reshape_alias")
 def _view(value: Any, shape: Any, *_: Any) -> Value:
     return lift(value).move(lambda one: one.reshape(shape))
-
-
-@rule("view.dtype")
-def _view_dtype(value: Any, dtype: torch.dtype) -> Value:
-    from shaped.verify.exact.aten.registry import UnsupportedError
-
-    raise UnsupportedError("view of the bits as another type")
 
 
 @rule("expand", "expand_copy", "broadcast_in_dim")
@@ -104,7 +81,7 @@ def _split(value: Value, sizes: Any, dim: int = 0) -> list[Value]:
     return [value.move(lambda one, part=part: torch.split(one, sizes, dim)[part]) for part in range(count)]  # type: ignore[misc]
 
 
-@rule("unbind")
+@rule("unbind", "unbind_copy")
 def _unbind(value: Value, dim: int = 0) -> list[Value]:
     return [value.move(lambda one, k=k: one.select(dim, k)) for k in range(value.shape[dim])]  # type: ignore[misc]
 
@@ -168,7 +145,3 @@ def _triu(value: Value, diagonal: int = 0) -> Value:
 @rule("diag_embed")
 def _diag_embed(value: Value, *arguments: Any, **options: Any) -> Value:
     return linear(lambda one: torch.diag_embed(one, *arguments, **options), value)
-
-
-def _volume(shape: Any) -> int:
-    return math.prod(shape)

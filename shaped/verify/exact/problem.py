@@ -1,0 +1,131 @@
+"""What is checked: a function of floating tensors, made from a function or a module and its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from shaped.verify.exact.aten.registry import UnsupportedError
+from shaped.verify.exact.samples import normal_like
+from shaped.verify.exact.trace import Function, differentiable, floating, joint
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A function of floating tensors.
+
+    Args:
+        function: of the floating inputs.
+        backward: written by hand, giving the gradients of them; None for autograd.
+        inputs: the floating inputs.
+        names: how a message calls them.
+        subject: how it calls the function.
+    """
+
+    function: Function
+    backward: Function | None
+    inputs: tuple[Tensor, ...]
+    names: tuple[str, ...]
+    subject: str
+
+    def results(self, inputs: Sequence[Tensor]) -> list[Tensor]:
+        """The results whose gradient is checked."""
+        if self.backward is not None:
+            with torch.no_grad():
+                return floating(self.function(*inputs))
+        leaves = [one.detach().requires_grad_() for one in inputs]
+        with torch.enable_grad():
+            return [one.detach() for one in differentiable(self.function(*leaves))]
+
+    @property
+    def both(self) -> Callable[[Sequence[Tensor], Sequence[Tensor]], list[Any]]:
+        """The results and the gradients, of the upstream gradients and the inputs."""
+        return joint(self.function, self.backward)
+
+
+def problem_of(fn: Any, inputs: Sequence[Any], backward: Any) -> Problem:
+    """Sort the arguments of a function: what is differentiated, and what is held fixed.
+
+    Args:
+        fn: a function or a module.
+        inputs: its arguments.
+        backward: written by hand, or None.
+    """
+    for position, one in enumerate(inputs):
+        if isinstance(one, Tensor) and one.is_complex():
+            raise UnsupportedError(f"input {position} is complex")
+        if isinstance(one, Tensor) and one.layout != torch.strided:
+            raise UnsupportedError(f"input {position} is sparse")
+    places = [k for k, one in enumerate(inputs) if isinstance(one, Tensor) and one.is_floating_point()]
+
+    def filled(tensors: Sequence[Tensor]) -> list[Any]:
+        arguments = list(inputs)
+        for place, tensor in zip(places, tensors):
+            arguments[place] = tensor
+        return arguments
+
+    def hand_written(upstream: Any, *tensors: Tensor) -> list[Any]:
+        given = backward(upstream, *filled(tensors))
+        gradients = [given] if given is None or isinstance(given, Tensor) else list(given)
+        if len(gradients) != len(inputs):
+            raise ValueError(
+                f"backward returned {len(gradients)} gradients for {len(inputs)} inputs; "
+                "return one for each input, None for what is held fixed"
+            )
+        return [gradients[place] for place in places]
+
+    values = [inputs[place].detach() for place in places]
+    names = ["input" if len(inputs) == 1 else f"inputs[{place}]" for place in places]
+    if not isinstance(fn, nn.Module):
+        written = None if backward is None else hand_written
+        return Problem(lambda *tensors: fn(*filled(tensors)), written, tuple(values), tuple(names), name_of(fn))
+    if backward is not None:
+        raise ValueError("exact_gradcheck: a module's backward is autograd's; pass a function to check one by hand")
+    module = fn
+    parameters = {name: one for name, one in module.named_parameters() if one.requires_grad}
+    buffers = dict(module.named_buffers())
+
+    def of_module(*tensors: Tensor) -> Any:
+        state = dict(zip(parameters, tensors[len(places) :]))
+        # Copies: a forward may write to its buffers.
+        copies = {name: buffer.clone() for name, buffer in buffers.items()}
+        return torch.func.functional_call(module, {**state, **copies}, tuple(filled(tensors[: len(places)])))
+
+    values += [one.detach() for one in parameters.values()]
+    names += list(parameters)
+    return Problem(of_module, None, tuple(values), tuple(names), name_of(fn))
+
+
+def name_of(fn: Any) -> str:
+    """How a message calls a function."""
+    return getattr(fn, "__name__", None) or type(fn).__name__
+
+
+def second(problem: Problem, generator: torch.Generator) -> Problem:
+    """The backward of a problem as a function of the upstream gradients and the inputs.
+
+    Args:
+        problem: whose backward is autograd's.
+        generator: draws upstream gradients.
+    """
+    results = problem.results(problem.inputs)
+    count = len(results)
+
+    def gradients(*tensors: Tensor) -> list[Tensor]:
+        upstreams, inputs = tensors[:count], tensors[count:]
+        derived = differentiable(problem.function(*inputs))
+        wanted = [one for one in inputs if one.requires_grad]
+        if not wanted:
+            wanted = [one.detach().requires_grad_() for one in inputs]
+            derived = differentiable(problem.function(*wanted))
+        with torch.enable_grad():
+            found = torch.autograd.grad(derived, wanted, list(upstreams), allow_unused=True, create_graph=True)
+        return [one for one in found if one is not None]
+
+    names = tuple(f"upstream[{k}]" for k in range(count)) + problem.names
+    upstreams = [normal_like(one, generator) for one in results]
+    return Problem(gradients, None, (*upstreams, *problem.inputs), names, f"the backward of {problem.subject}")
