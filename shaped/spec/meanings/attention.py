@@ -7,6 +7,8 @@ from fractions import Fraction
 from shaped.errors import ShapeError
 from shaped.spec.expr import index_nonnegative, power, real
 from shaped.spec.meaning import backward, meaning
+from shaped.spec.meanings.blend import masked_fill
+from shaped.spec.meanings.softmax import softmax
 from shaped.spec.meanings.unbroadcast import unbroadcast
 from shaped.spec.normal_form import divide
 from shaped.spec.tensor import NotExpressible, Tensor, TensorLike, build, constant, tensor
@@ -50,11 +52,11 @@ def _weights(query: Tensor, key: Tensor, attn_mask: Tensor | None, is_causal: bo
     scores: Tensor = query @ key.transpose(-2, -1) * _scale(query, scale)
     allowed = _allowed(query, key, attn_mask, is_causal)
     if allowed is None:
-        return (scores if attn_mask is None else scores + attn_mask).softmax(-1)
-    masked: Tensor = (scores.masked_fill(~allowed, constant(float("-inf")))).softmax(-1)
+        return softmax(scores if attn_mask is None else scores + attn_mask, -1)
+    masked = softmax(scores.masked_fill(~allowed, constant(float("-inf"))), -1)
     if is_causal:  # every query sees the first key
         return masked
-    return masked.masked_fill(~allowed.any(-1, keepdim=True), 0)
+    return masked_fill(masked, ~allowed.any(-1, keepdim=True), 0)
 
 
 def _without_dropout(dropout_p: float) -> None:

@@ -9,13 +9,14 @@ from shaped.errors import ShapeError
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.expansion import summed_to
 from shaped.spec.meanings.labels import contract, require_equal, require_rank
+from shaped.spec.meanings.movement import transpose
 from shaped.spec.tensor import Tensor, TensorLike, broadcast
 
 Grads = tuple[Tensor, ...]
 
 
 def _adjoint(matrix: Tensor) -> Tensor:
-    return matrix.conj().transpose(-2, -1)
+    return transpose(matrix.conj(), -2, -1)
 
 
 @meaning("matmul")

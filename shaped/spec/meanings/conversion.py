@@ -10,7 +10,7 @@ from typing import Any
 
 from shaped.spec.dtypes import ALIASES, ANY
 from shaped.spec.meaning import backward, meaning
-from shaped.spec.meanings.creation import as_dtype
+from shaped.spec.meanings.creation import as_dtype, filled
 from shaped.spec.meanings.kinds import requested
 from shaped.spec.tensor import NotExpressible, Tensor
 
@@ -27,7 +27,7 @@ def same_backward(grad: Tensor, input: Tensor, *args: object, **options: object)
 
 @meaning("zero_")
 def zero_(input: Tensor) -> Tensor:
-    return input.new_zeros(input.sizes)
+    return filled(input.sizes, 0, None, input.kind)
 
 
 @meaning("to")

@@ -9,6 +9,8 @@ from shaped.spec.index import is_nonnegative
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.creation import filled
 from shaped.spec.meanings.places import chosen, entry, fresh_axis, new_axis, nothing, place_of, taken
+from shaped.spec.meanings.reduction import sum_
+from shaped.spec.meanings.reshape import reshaped
 from shaped.spec.meanings.sizes import SizeLike, as_dim
 from shaped.spec.tensor import NotExpressible, Tensor, TensorLike, with_entry
 
@@ -93,7 +95,7 @@ def diag_embed(input: Tensor, offset: SizeLike = 0, dim1: int = -2, dim2: int = 
 
 @backward("diag_embed")
 def diag_embed_backward(grad: Tensor, input: Tensor, offset: SizeLike = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    return grad.diagonal(offset, dim1, dim2)
+    return diagonal(grad, offset, dim1, dim2)
 
 
 @meaning("diag")
@@ -115,7 +117,7 @@ def diagflat(input: Tensor, offset: SizeLike = 0) -> Tensor:
 
 @backward("diagflat")
 def diagflat_backward(grad: Tensor, input: Tensor, offset: SizeLike = 0) -> Tensor:
-    return grad.diagonal(offset).reshape(input.sizes)
+    return reshaped(diagonal(grad, offset), input.sizes)
 
 
 def _triangle(input: Tensor, sign: int, diagonal: Dim) -> Tensor:
@@ -134,7 +136,7 @@ def tril(input: Tensor, diagonal: SizeLike = 0) -> Tensor:
 
 @backward("tril")
 def tril_backward(grad: Tensor, input: Tensor, diagonal: SizeLike = 0) -> Tensor:
-    return grad.tril(diagonal)
+    return tril(grad, diagonal)
 
 
 @meaning("triu")
@@ -144,14 +146,14 @@ def triu(input: Tensor, diagonal: SizeLike = 0) -> Tensor:
 
 @backward("triu")
 def triu_backward(grad: Tensor, input: Tensor, diagonal: SizeLike = 0) -> Tensor:
-    return grad.triu(diagonal)
+    return triu(grad, diagonal)
 
 
 @meaning("trace")
 def trace(input: Tensor) -> Tensor:
     if input.rank != 2:
         raise ShapeError("trace", f"2 axes are needed, not {input.rank}")
-    return diagonal(input).sum()
+    return sum_(diagonal(input))
 
 
 @backward("trace")

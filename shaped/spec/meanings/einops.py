@@ -10,6 +10,7 @@ from shaped.spec.dims import ONE, Dim, product
 from shaped.spec.meaning import meaning
 from shaped.spec.meanings.joining import cat, stack
 from shaped.spec.meanings.labels import Label, contract
+from shaped.spec.meanings.reshape import reshape
 from shaped.spec.meanings.sizes import SizeLike, as_dim
 from shaped.spec.normal_form import divide
 from shaped.spec.ops.einops_pattern import (
@@ -107,7 +108,7 @@ def _transformed(operation: str, input: Any, pattern: str, lengths: dict[str, Si
             current = current.unsqueeze(-1).expand(*current.sizes, size)
             order.append(element)
     moved = current.permute(*(order.index(element) for element in wanted)) if wanted else current
-    return moved.reshape([product([axes.sizes[element] for element in group]) for group in groups])
+    return reshape(moved, [product([axes.sizes[element] for element in group]) for group in groups])
 
 
 @meaning("rearrange")

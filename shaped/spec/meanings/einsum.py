@@ -35,8 +35,13 @@ def _read(args: Sequence[Any]) -> tuple[list[Tensor], list[list[Label]], list[La
         return operands, labels, _elided(output, len(output) - 1 + most if Ellipsis in output else len(output))
     counts = Counter(name for names in labels for name in names)
     elided = sorted((name for name in counts if isinstance(name, tuple)), key=lambda name: name[1], reverse=True)
-    single = sorted(name for name, count in counts.items() if count == 1 and not isinstance(name, tuple))
+    single = sorted((name for name, count in counts.items() if count == 1 and not isinstance(name, tuple)), key=_order)
     return operands, labels, [*elided, *single]
+
+
+def _order(label: Label) -> tuple[int, str]:
+    """Where a label stands in torch's implicit output: numbers by size, letters by the alphabet, capitals first."""
+    return (label, "") if isinstance(label, int) else (0, str(label))
 
 
 def _elided(names: Sequence[Any], rank: int) -> list[Label]:

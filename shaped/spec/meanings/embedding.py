@@ -6,7 +6,10 @@ from shaped.errors import ShapeError
 from shaped.spec.dims import Dim
 from shaped.spec.expr import Expr, bracket, index_zero
 from shaped.spec.meaning import backward, meaning
+from shaped.spec.meanings.extremes import amax
 from shaped.spec.meanings.labels import require_rank
+from shaped.spec.meanings.reduction import mean, sum_
+from shaped.spec.meanings.reshape import reshape
 from shaped.spec.meanings.scatter import index_select, total
 from shaped.spec.tensor import NotExpressible, Tensor, build
 
@@ -36,7 +39,7 @@ def embedding(
     _plain(padding_idx, max_norm, scale_grad_by_freq)
     require_rank("embedding", weight, 2)
     rows = index_select(weight, 0, input.reshape(-1))
-    return rows.reshape(*input.sizes, weight.sizes[1])
+    return reshape(rows, *input.sizes, weight.sizes[1])
 
 
 @backward("embedding")
@@ -79,13 +82,13 @@ def embedding_bag(
     if offsets is not None or input.rank == 1:
         raise NotExpressible("embedding_bag with offsets: the length of a bag depends on values")
     require_rank("embedding_bag", input, 2)
-    rows = embedding(input, weight)
+    rows: Tensor = embedding(input, weight)
     if per_sample_weights is not None:
         if mode != "sum":
             raise ShapeError("embedding_bag", "per_sample_weights go with mode='sum' only")
         rows = rows * per_sample_weights.unsqueeze(-1)
     if mode == "max":
-        return rows.amax(1)
+        return amax(rows, 1)
     if mode not in ("sum", "mean"):
         raise ShapeError("embedding_bag", f"there is no mode {mode!r}")
-    return rows.sum(1) if mode == "sum" else rows.mean(1)
+    return sum_(rows, 1) if mode == "sum" else mean(rows, 1)

@@ -9,6 +9,8 @@ from shaped.spec.dims import ONE, Dim, product
 from shaped.spec.expr import Expr, bracket, index_zero
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.places import new_axis, with_axes
+from shaped.spec.meanings.reduction import sum_
+from shaped.spec.meanings.reshape import reshaped, unflatten
 from shaped.spec.meanings.sizes import SizeLike, as_dim, as_sizes, is_size
 from shaped.spec.tensor import NotExpressible, Tensor, broadcast, build
 
@@ -96,7 +98,8 @@ def repeat_backward(grad: Tensor, input: Tensor, *repeats: SizeLike) -> Tensor:
     counts = as_sizes(repeats)
     sizes = [ONE] * (len(counts) - input.rank) + list(input.sizes)
     apart = [part for count, size in zip(counts, sizes) for part in (count, size)]
-    return grad.reshape(apart).sum(tuple(range(0, len(apart), 2))).reshape(input.sizes)
+    summed = grad.reshape(apart).sum(tuple(range(0, len(apart), 2)))
+    return reshaped(summed, input.sizes)
 
 
 @meaning("tile")
@@ -130,9 +133,10 @@ def repeat_interleave_backward(
     grad: Tensor, input: Tensor, repeats: SizeLike = None, dim: int | None = None, *, output_size: SizeLike = None
 ) -> Tensor:
     if dim is None:
-        return grad.reshape(-1, repeats).sum(1).reshape(input.sizes)
+        return reshaped(grad.reshape(-1, repeats).sum(1), input.sizes)
     axis = input.axis(dim)
-    return grad.unflatten(axis, (input.sizes[axis], repeats)).sum(axis + 1)
+    apart = unflatten(grad, axis, (input.sizes[axis], repeats))
+    return sum_(apart, axis + 1)
 
 
 @meaning("one_hot")

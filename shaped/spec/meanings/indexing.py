@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shaped.errors import ShapeError
+from shaped.spec.atoms import Symbol
 from shaped.spec.dims import ONE, ZERO, Dim, ceildiv, maximum, minimum
 from shaped.spec.expr import TRUE, Condition, both, index_zero
 from shaped.spec.index import Index, Lookup, is_nonnegative, split
@@ -239,7 +240,7 @@ def _written(input: Tensor, parts: Sequence[_Part], value: Tensor) -> Body:
     value = expanded(value, sizes)
     own = input.places
     written: Condition = TRUE
-    found: dict[Index, Dim] = {}
+    found: dict[Symbol, Dim] = {}
     given = iter(part for part in parts if part is not None)
     for place, axis, at, part in zip(places, input.axes, own, given):
         if isinstance(part, Dim):
@@ -275,7 +276,7 @@ class _Lookup:
     at: Dim
     size: Dim
 
-    def value(self, found: Mapping[Index, Dim]) -> Dim:
+    def value(self, found: Mapping[Symbol, Dim]) -> Dim:
         """The place that is written, counted from the start, once the indices of the int tensors are known.
 
         Raises:
@@ -289,7 +290,7 @@ class _Lookup:
         raise NotExpressible(f"writing at {value}, which may count from the end or not")
 
 
-def _writes(shared: Sequence[Axis], lookups: Sequence[_Lookup]) -> list[tuple[Condition, dict[Index, Dim]]]:
+def _writes(shared: Sequence[Axis], lookups: Sequence[_Lookup]) -> list[tuple[Condition, dict[Symbol, Dim]]]:
     """The writes of a key with int tensors, one after the other: where, and the place in the int tensors.
 
     Raises:
@@ -302,7 +303,7 @@ def _writes(shared: Sequence[Axis], lookups: Sequence[_Lookup]) -> list[tuple[Co
     known = [count for count in counts if count is not None]
     if len(known) == len(counts) and math.prod(known) <= MOST_PIECES:
         return _single_writes(indices, known, lookups)
-    found = {index: _solved(index, lookups) for index in indices}
+    found: dict[Symbol, Dim] = {index: _solved(index, lookups) for index in indices}
     written: Condition = TRUE
     for lookup in lookups:
         written = both(written, index_zero(lookup.at - lookup.value(found)))
@@ -313,12 +314,12 @@ def _writes(shared: Sequence[Axis], lookups: Sequence[_Lookup]) -> list[tuple[Co
 
 def _single_writes(
     indices: Sequence[Index], counts: Sequence[int], lookups: Sequence[_Lookup]
-) -> list[tuple[Condition, dict[Index, Dim]]]:
+) -> list[tuple[Condition, dict[Symbol, Dim]]]:
     """The writes of int tensors of a known number of entries, one for each entry."""
-    writes: list[tuple[Condition, dict[Index, Dim]]] = []
+    writes: list[tuple[Condition, dict[Symbol, Dim]]] = []
     earlier: list[tuple[Dim, ...]] = []
     for place in itertools.product(*(range(count) for count in counts)):
-        found = {index: Dim.of(value) for index, value in zip(indices, place)}
+        found: dict[Symbol, Dim] = {index: Dim.of(value) for index, value in zip(indices, place)}
         values = tuple(lookup.value(found) for lookup in lookups)
         if not all(any((a - b).constant for a, b in zip(values, other)) for other in earlier):
             raise _repeated()
@@ -352,7 +353,7 @@ def _axis_of_slice(axes: Sequence[Axis], place: object) -> Axis:
     return next((axis for axis in axes if axis and axis[0] in symbols), ())
 
 
-def _split_place(axis: Axis, place: Dim) -> dict[Index, Dim]:
+def _split_place(axis: Axis, place: Dim) -> dict[Symbol, Dim]:
     return dict(zip(axis, split(place, [index.size for index in axis]))) if axis else {}
 
 

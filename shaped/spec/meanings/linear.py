@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shaped.errors import ShapeError
 from shaped.spec.meaning import backward, meaning
-from shaped.spec.meanings.labels import contract, require_equal, require_rank
+from shaped.spec.meanings.labels import Label, contract, require_equal, require_rank
 from shaped.spec.tensor import Tensor
 
 
@@ -39,7 +39,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     require_equal("bilinear", "in1_features", input1.sizes[-1], weight.sizes[1])
     require_equal("bilinear", "in2_features", input2.sizes[-1], weight.sizes[2])
     batch: list[object] = list(range(input1.rank - 1))
-    labels = [[*batch, "i"], [*batch, "j"], ["o", "i", "j"]]
+    labels: list[list[Label]] = [[*batch, "i"], [*batch, "j"], ["o", "i", "j"]]
     result = contract("bilinear", [input1, input2, weight], labels, [*batch, "o"])
     return result if bias is None else result + bias
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shaped.errors import ShapeError
+from shaped.spec.atoms import Symbol
 from shaped.spec.dims import Dim
 from shaped.spec.expr import index_nonnegative
 from shaped.spec.index import is_nonnegative
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.places import chosen, entry, fresh_axis, place_of, with_axes
+from shaped.spec.meanings.reshape import ravel, reshaped
 from shaped.spec.meanings.sizes import SizeLike, as_axes, as_dim, as_int, axis_size, is_size, may_be_one
 from shaped.spec.substitution import substitute
 from shaped.spec.tensor import NotExpressible, Tensor, with_entry
@@ -26,7 +28,7 @@ def permute(input: Tensor, *dims: int | Sequence[int]) -> Tensor:
 @backward("permute")
 def permute_backward(grad: Tensor, input: Tensor, *dims: int | Sequence[int]) -> Tensor:
     order = as_axes(input, dims)
-    return grad.permute(*(order.index(axis) for axis in range(input.rank)))
+    return permute(grad, *(order.index(axis) for axis in range(input.rank)))
 
 
 @meaning("transpose")
@@ -40,7 +42,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 @backward("transpose")
 def transpose_backward(grad: Tensor, input: Tensor, dim0: int, dim1: int) -> Tensor:
-    return grad.transpose(dim0, dim1)
+    return transpose(grad, dim0, dim1)
 
 
 @meaning("t")
@@ -52,7 +54,7 @@ def t(input: Tensor) -> Tensor:
 
 @backward("t")
 def t_backward(grad: Tensor, input: Tensor) -> Tensor:
-    return grad.t()
+    return t(grad)
 
 
 @meaning("Tensor.T")
@@ -84,7 +86,7 @@ def matrix_transpose(input: Tensor) -> Tensor:
 
 @backward("Tensor.mT")
 def matrix_transpose_backward(grad: Tensor, input: Tensor) -> Tensor:
-    return grad.transpose(-2, -1)
+    return transpose(grad, -2, -1)
 
 
 @meaning("movedim")
@@ -102,7 +104,7 @@ def movedim(input: Tensor, source: int | Sequence[int], destination: int | Seque
 def movedim_backward(
     grad: Tensor, input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]
 ) -> Tensor:
-    return grad.movedim(destination, source)
+    return movedim(grad, destination, source)
 
 
 @meaning("unsqueeze")
@@ -116,7 +118,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 
 @backward("unsqueeze")
 def unsqueeze_backward(grad: Tensor, input: Tensor, dim: int) -> Tensor:
-    return grad.reshape(input.sizes)
+    return reshaped(grad, input.sizes)
 
 
 @meaning("squeeze")
@@ -131,20 +133,20 @@ def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 
 @backward("squeeze")
 def squeeze_backward(grad: Tensor, input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    return grad.reshape(input.sizes)
+    return reshaped(grad, input.sizes)
 
 
 @meaning("flip")
 def flip(input: Tensor, *dims: int | Sequence[int]) -> Tensor:
     turned = {index for axis in as_axes(input, dims) for index in input.axes[axis]}
-    values = {index: index.size - 1 - index.dim for index in turned}
+    values: dict[Symbol, Dim] = {index: index.size - 1 - index.dim for index in turned}
     imaginary = None if input.imaginary is None else substitute(input.imaginary, values)
     return Tensor(input.axes, substitute(input.body, values), input.kind, imaginary)
 
 
 @backward("flip")
 def flip_backward(grad: Tensor, input: Tensor, *dims: int | Sequence[int]) -> Tensor:
-    return grad.flip(*dims)
+    return flip(grad, *dims)
 
 
 @meaning("fliplr")
@@ -154,7 +156,7 @@ def fliplr(input: Tensor) -> Tensor:
 
 @backward("fliplr")
 def fliplr_backward(grad: Tensor, input: Tensor) -> Tensor:
-    return grad.flip(1)
+    return flip(grad, 1)
 
 
 @meaning("flipud")
@@ -164,7 +166,7 @@ def flipud(input: Tensor) -> Tensor:
 
 @backward("flipud")
 def flipud_backward(grad: Tensor, input: Tensor) -> Tensor:
-    return grad.flip(0)
+    return flip(grad, 0)
 
 
 @meaning("roll")
@@ -173,7 +175,7 @@ def roll(input: Tensor, shifts: SizeLike | Sequence[SizeLike], dims: int | Seque
     if dims is None or dims == ():
         if len(amounts) != 1:
             raise ShapeError("roll", f"{len(amounts)} shifts without axes")
-        return _rolled(input.reshape(-1), amounts[0], 0).reshape(input.sizes)
+        return reshaped(_rolled(ravel(input), amounts[0], 0), input.sizes)
     axes = [input.axis(dims)] if isinstance(dims, int) else [input.axis(dim) for dim in dims]
     if len(axes) != len(amounts):
         raise ShapeError("roll", f"{len(amounts)} shifts for {len(axes)} axes")
@@ -205,7 +207,7 @@ def roll_backward(
     grad: Tensor, input: Tensor, shifts: SizeLike | Sequence[SizeLike], dims: int | Sequence[int] | None = None
 ) -> Tensor:
     back = -as_dim(shifts) if is_size(shifts) else [-as_dim(shift) for shift in shifts]
-    return grad.roll(back, dims)
+    return roll(grad, back, dims)
 
 
 @meaning("rot90")
@@ -221,4 +223,4 @@ def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
 
 @backward("rot90")
 def rot90_backward(grad: Tensor, input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
-    return grad.rot90(-k, dims)
+    return rot90(grad, -k, dims)

@@ -9,7 +9,9 @@ from shaped.spec.dims import ZERO, Dim, product
 from shaped.spec.expr import TRUE, Condition, Expr, both, bracket, index_nonnegative, index_zero, where
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.creation import filled
+from shaped.spec.meanings.movement import squeeze
 from shaped.spec.meanings.places import at_least, chosen, entry, fresh_axis, in_range, new_axis, place_of
+from shaped.spec.meanings.reshape import reshape
 from shaped.spec.meanings.sizes import SizeLike, as_dim, per_axis
 from shaped.spec.tensor import Body, NotExpressible, Tensor, TensorLike, build, summed, with_entry
 
@@ -124,7 +126,7 @@ def unfold(
     stride: SizeLike | Sequence[SizeLike] = 1,
 ) -> Tensor:
     if input.rank == 3:
-        return unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride).squeeze(0)
+        return squeeze(unfold(input.unsqueeze(0), kernel_size, dilation, padding, stride), 0)
     kernel, dilations, paddings, strides = (per_axis(each, 2) for each in (kernel_size, dilation, padding, stride))
     windows = [_windows(*each) for each in zip(input.sizes[2:], kernel, dilations, paddings, strides)]
     batch, channels = fresh_axis(input.axes[0]), fresh_axis(input.axes[1])
@@ -163,12 +165,13 @@ def fold(
     stride: SizeLike | Sequence[SizeLike] = 1,
 ) -> Tensor:
     if input.rank == 2:
-        return fold(input.unsqueeze(0), output_size, kernel_size, dilation, padding, stride).squeeze(0)
+        image = fold(input.unsqueeze(0), output_size, kernel_size, dilation, padding, stride)
+        return squeeze(image, 0)
     output, kernel, dilations, paddings, strides = (
         per_axis(each, 2) for each in (output_size, kernel_size, dilation, padding, stride)
     )
     windows = [_windows(*each) for each in zip(output, kernel, dilations, paddings, strides)]
-    patches = input.reshape(input.sizes[0], -1, *kernel, *windows)
+    patches = reshape(input, input.sizes[0], -1, *kernel, *windows)
     if product(windows) != input.sizes[2]:
         sizes = product(windows), input.sizes[2]
         raise ShapeError("fold", f"{sizes[0]} patches fit, {sizes[1]} are given", dims=sizes)

@@ -49,7 +49,8 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     for operand in (input, other):
         if operand.sizes[operand.axis(dim)] != 3:
             raise ShapeError("cross", f"axis {axis} must have size 3, not {operand.sizes[operand.axis(dim)]}")
-    return first * after - before * second
+    found: Tensor = first * after - before * second
+    return found
 
 
 @meaning("cross")

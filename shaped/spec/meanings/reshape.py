@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shaped.errors import ShapeError
+from shaped.spec.atoms import Symbol
 from shaped.spec.dims import ONE, ZERO, Dim, product
 from shaped.spec.index import Index, flatten, fresh_index, split
 from shaped.spec.meaning import backward, meaning
@@ -42,9 +43,9 @@ class _Regrouping:
         self.factors = factors
         self.sizes = sizes
         # What an old factor is in the new ones.
-        self.values: dict[Index, Dim] = {}
+        self.values: dict[Symbol, Dim] = {}
 
-    def run(self) -> tuple[list[Axis], dict[Index, Dim]]:
+    def run(self) -> tuple[list[Axis], dict[Symbol, Dim]]:
         """The new axes, and the old factors in their indices."""
         total, wanted = product([factor.size for factor in self.factors]), product(self.sizes)
         if total != wanted:
@@ -62,7 +63,7 @@ class _Regrouping:
     def _axis(self, size: Dim) -> Axis | None:
         """The factors that make an axis of this size, taken from the front; None if they do not fit."""
         kept, chosen = list(self.factors), list[Index]()
-        splits: dict[Index, Dim] = {}
+        splits: dict[Symbol, Dim] = {}
         while size != 1:
             if not kept:
                 return None
@@ -104,9 +105,9 @@ class _Regrouping:
         self.values.update(zip(factors, split(flat, [factor.size for factor in factors])))
         return axes
 
-    def _resolved(self) -> dict[Index, Dim]:
+    def _resolved(self) -> dict[Symbol, Dim]:
         """The old factors in the indices of the new axes: a part of a factor may have been split again."""
-        resolved: dict[Index, Dim] = {}
+        resolved: dict[Symbol, Dim] = {}
         for index, dim in reversed(self.values.items()):
             resolved[index] = dim.substitute(resolved)
         return resolved
@@ -148,7 +149,7 @@ def reshape(input: Tensor, *shape: SizeLike) -> Tensor:
 
 @backward("reshape", "view")
 def reshape_backward(grad: Tensor, input: Tensor, *shape: SizeLike) -> Tensor:
-    return grad.reshape(input.sizes)
+    return reshaped(grad, input.sizes)
 
 
 @meaning("reshape_as", "view_as")
@@ -158,7 +159,7 @@ def reshape_as(input: Tensor, other: Tensor) -> Tensor:
 
 @backward("reshape_as", "view_as")
 def reshape_as_backward(grad: Tensor, input: Tensor, other: Tensor) -> tuple[Tensor, None]:
-    return grad.reshape(input.sizes), None
+    return reshaped(grad, input.sizes), None
 
 
 @meaning("flatten")
@@ -173,7 +174,7 @@ def flatten_(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 @backward("flatten")
 def flatten_backward(grad: Tensor, input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    return grad.reshape(input.sizes)
+    return reshaped(grad, input.sizes)
 
 
 @meaning("ravel")
@@ -183,7 +184,7 @@ def ravel(input: Tensor) -> Tensor:
 
 @backward("ravel")
 def ravel_backward(grad: Tensor, input: Tensor) -> Tensor:
-    return grad.reshape(input.sizes)
+    return reshaped(grad, input.sizes)
 
 
 @meaning("unflatten")
@@ -196,7 +197,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[SizeLike]) -> Tensor:
 
 @backward("unflatten")
 def unflatten_backward(grad: Tensor, input: Tensor, dim: int, sizes: Sequence[SizeLike]) -> Tensor:
-    return grad.reshape(input.sizes)
+    return reshaped(grad, input.sizes)
 
 
 @meaning("view_as_complex")

@@ -18,6 +18,7 @@ from shaped.spec.meanings.kinds import converted, promoted
 from shaped.spec.meanings.lookups import at_value
 from shaped.spec.meanings.padding import pad
 from shaped.spec.meanings.places import entry, fresh_axis, place_of
+from shaped.spec.meanings.reshape import reshaped
 from shaped.spec.tensor import Axis, NotExpressible, Tensor, TensorLike, broadcast, build, summed, tensor, with_entry
 
 Grads = tuple[Tensor | None, ...]
@@ -200,14 +201,14 @@ def index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
     if len(given) != len(indices) or any(index.kind != "int" for index in given):
         raise NotExpressible("index_put with accumulate along some axes only, or with a mask")
     part = getitem(input, key)
-    wide = values.expand(part.sizes)
+    wide: Tensor = values.expand(part.sizes)
     count = part.rank - (input.rank - len(given))
     shared = broadcast(*given)
     sizes = part.sizes[:count]
 
     def added(*places: Dim) -> Expr:
         def term(*own: Dim) -> Expr:
-            hit = wide.at(*own, *places[len(given) :])
+            hit: Expr = wide.at(*own, *places[len(given) :])
             for index, place in zip(given, places):
                 at = own[len(shared) - index.rank :]
                 hit = hit * _at_index(index, at, lambda value: bracket(index_zero(value - place)))  # noqa: B023  (called at once)
@@ -221,7 +222,7 @@ def index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
 @meaning("put")
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     flat, values = input.reshape(-1), source.reshape(index.sizes)
-    return index_put(flat, (index,), values, accumulate).reshape(input.sizes)
+    return reshaped(index_put(flat, (index,), values, accumulate), input.sizes)
 
 
 @meaning("scatter")

@@ -10,6 +10,8 @@ from shaped.spec.dims import Dim
 from shaped.spec.meaning import MEANINGS, backward, meaning
 from shaped.spec.meanings.adaptive_pooling import OutputSize
 from shaped.spec.meanings.places import fresh_axis, new_axis, taken
+from shaped.spec.meanings.reshape import flatten_ as flatten
+from shaped.spec.meanings.reshape import reshape
 from shaped.spec.meanings.sizes import SizeLike, as_dim, is_size
 from shaped.spec.normal_form import divide
 from shaped.spec.tensor import NotExpressible, Tensor
@@ -38,12 +40,12 @@ def pixel_shuffle(input: Tensor, upscale_factor: SizeLike) -> Tensor:
     apart = input.reshape(*batch, depth, factor, factor, height, width)
     first = len(batch)
     order = [*range(first + 1), first + 3, first + 1, first + 4, first + 2]
-    return apart.permute(*order).reshape(*batch, depth, height * factor, width * factor)
+    return reshape(apart.permute(*order), *batch, depth, height * factor, width * factor)
 
 
 @backward("pixel_shuffle")
 def pixel_shuffle_backward(grad: Tensor, input: Tensor, upscale_factor: SizeLike) -> Tensor:
-    return grad.pixel_unshuffle(upscale_factor)
+    return pixel_unshuffle(grad, upscale_factor)
 
 
 @meaning("pixel_unshuffle")
@@ -54,24 +56,24 @@ def pixel_unshuffle(input: Tensor, downscale_factor: SizeLike) -> Tensor:
     apart = input.reshape(*batch, channels, rows, factor, columns, factor)
     first = len(batch)
     order = [*range(first + 1), first + 2, first + 4, first + 1, first + 3]
-    return apart.permute(*order).reshape(*batch, channels * factor * factor, rows, columns)
+    return reshape(apart.permute(*order), *batch, channels * factor * factor, rows, columns)
 
 
 @backward("pixel_unshuffle")
 def pixel_unshuffle_backward(grad: Tensor, input: Tensor, downscale_factor: SizeLike) -> Tensor:
-    return grad.pixel_shuffle(downscale_factor)
+    return pixel_shuffle(grad, downscale_factor)
 
 
 @meaning("channel_shuffle")
 def channel_shuffle(input: Tensor, groups: SizeLike) -> Tensor:
     share = _exact(input.sizes[1], as_dim(groups), "channel_shuffle")
-    return input.unflatten(1, (groups, share)).transpose(1, 2).flatten(1, 2)
+    return flatten(input.unflatten(1, (groups, share)).transpose(1, 2), 1, 2)
 
 
 @backward("channel_shuffle")
 def channel_shuffle_backward(grad: Tensor, input: Tensor, groups: SizeLike) -> Tensor:
     share = _exact(input.sizes[1], as_dim(groups), "channel_shuffle")
-    return grad.unflatten(1, (share, groups)).transpose(1, 2).flatten(1, 2)
+    return flatten(grad.unflatten(1, (share, groups)).transpose(1, 2), 1, 2)
 
 
 def _output_sizes(input: Tensor, size: OutputSize, scale_factor: float | Sequence[float] | None) -> list[Dim]:
@@ -108,7 +110,7 @@ def interpolate(
     ratios = [_ratio(own, new) for own, new in zip(input.sizes[2:], sizes)]
     if scale_factor is not None and not recompute_scale_factor:
         factors = [scale_factor] * len(sizes) if isinstance(scale_factor, (int, float)) else list(scale_factor)
-        ratios = [(Fraction(factor).denominator, Fraction(factor).numerator) for factor in factors]
+        ratios = [(Dim.of(Fraction(f).denominator), Dim.of(Fraction(f).numerator)) for f in factors]
 
     def places(*at: Dim) -> list[Dim]:
         space = [(place * above) // below for place, (above, below) in zip(at[2:], ratios)]
