@@ -94,6 +94,8 @@ class _Attempt:
     """The difference that is left, and how it was reached."""
 
     difference: Polynomial
+    required: tuple[Requirement, ...]
+    places: frozenset[Index]  # the free indices of the two sides
     used: list[str] = field(default_factory=list)
     kinks: set[str] = field(default_factory=set)
 
@@ -164,9 +166,13 @@ def adjoint(
         assumptions: what may be taken for granted.
 
     Raises:
+        ValueError: an index stands both for a place of an output and of the entry.
         Undefined: an output has no value for any input.
         Undecided: a construct is not followed, or the form is too large.
     """
+    for indices, _ in outputs:
+        if not set(indices).isdisjoint(at):
+            raise ValueError("an index of an output is also one of the entry's: make a fresh index for each")
     context = context_for(assumptions)
     total, required = context.constant(0), dict[str, Requirement]()
     places = tuple(index.dim for index in at)
@@ -231,8 +237,9 @@ def _requirements_of_both(context: Context, left: Expr | Form, right: Expr | For
 
 def _decided(context: Context, left: Expr | Form, right: Expr | Form, required: tuple[Requirement, ...]) -> _Attempt:
     """The difference, 0 as soon as one of the attempts makes it so."""
-    first = _Attempt(_in_context(context, left) - _in_context(context, right))
-    _simplify(first, required)
+    places = _free_indices(left) | _free_indices(right)
+    first = _Attempt(_in_context(context, left) - _in_context(context, right), required, places)
+    _simplify(first)
     if not first.difference.terms:
         return first
     expands = any_atom(first.difference, has_definition)
@@ -243,13 +250,17 @@ def _decided(context: Context, left: Expr | Form, right: Expr | Form, required: 
         other.expands_definitions, other.splits_prefixes = expanded, turned
         used = ["definitions of intermediates"] * expanded + ["prefix sums turned around"] * turned
         try:
-            attempt = _Attempt(_in_context(other, left) - _in_context(other, right), used)
-            _simplify(attempt, required)
+            attempt = _Attempt(_in_context(other, left) - _in_context(other, right), required, places, used)
+            _simplify(attempt)
         except Undecided:
             continue
         if not attempt.difference.terms:
             return attempt
     return first
+
+
+def _free_indices(side: Expr | Form) -> frozenset[Index]:
+    return side.polynomial.free if isinstance(side, Form) else side.free
 
 
 def has_definition(atom: Atom) -> bool:
@@ -259,21 +270,21 @@ def has_definition(atom: Atom) -> bool:
     return isinstance(atom, EntryAtom) and atom.variable.definition is not None
 
 
-def _simplify(attempt: _Attempt, required: tuple[Requirement, ...]) -> None:
+def _simplify(attempt: _Attempt) -> None:
     """Make the difference 0 by one of the steps, if one does; else leave it as it is."""
-    if not attempt.difference.terms or _close(attempt, attempt.difference, [], required):
+    if not attempt.difference.terms or _close(attempt, attempt.difference, []):
         return
     for values, note in _rewritings(attempt.difference):
         differences = [renamed(attempt.difference, each) for each in values]
-        if all(_close(attempt, each, [note], required) for each in differences):
+        if all(_close(attempt, each, [note]) for each in differences):
             return
 
 
-def _close(attempt: _Attempt, difference: Polynomial, notes: list[str], required: tuple[Requirement, ...]) -> bool:
+def _close(attempt: _Attempt, difference: Polynomial, notes: list[str]) -> bool:
     """Whether this difference is 0 after denominators are cleared and exceptions set aside; if so it is noted."""
     reduced, used, kinks = difference, list(notes), set[str]()
     if reduced.terms:
-        reduced = under_requirements(reduced, required)
+        reduced = under_requirements(reduced, attempt.required, attempt.places)
         if not reduced.terms:
             used.append("the requirements")
     if reduced.terms:

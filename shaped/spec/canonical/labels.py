@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from shaped.spec.canonical import indicators, sums
+from shaped.spec.canonical import sums
 from shaped.spec.canonical.assumptions import Undecided
 from shaped.spec.canonical.atoms import (
     Atom,
@@ -19,7 +19,8 @@ from shaped.spec.canonical.atoms import (
     Rational,
     SumAtom,
 )
-from shaped.spec.canonical.polynomials import Context, Polynomial, bound_index, total_of, unused_index
+from shaped.spec.canonical.polynomials import Context, Polynomial, bound_index, unused_index
+from shaped.spec.canonical.prefixes import turned
 from shaped.spec.canonical.products import Factors, merged, monomial_of, normalise
 from shaped.spec.canonical.ranges import coefficient_of, is_index_free
 from shaped.spec.canonical.signatures import atom_signature, size_signature
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from shaped.spec.dims import Dim
 
 MOST_ORDERS = 720  # of indices that nothing tells apart
-NEAREST_SHIFT = 3  # the largest distance over which a prefix sum is written out
 
 
 def is_plain_size(dim: Dim) -> bool:
@@ -162,29 +162,16 @@ def _reflected(context: Context, bound: tuple[Index, ...], factors: Factors) -> 
 
 
 def _with_prefix_turned(context: Context, bound: tuple[Index, ...], factors: Factors) -> Polynomial | None:
-    """[i >= e] as 1 - [i <= e - 1], and [i <= e + c] as [i <= e - 1] and single places, in a second attempt only."""
+    """A condition that cuts the range of an index as the preferred one, in a second attempt only: it splits sums."""
     if not context.splits_prefixes:
         return None
     inside = frozenset(bound)
     for atom in factors:
-        if not isinstance(atom, IndexNonnegativeAtom) or len(atom.free & inside) != 1:
-            continue
-        (index,) = atom.free & inside
-        sign = coefficient_of(atom.dim, index)
-        rest = normalise(context, 1, merged(factors, [(atom, -1)]))
-        if sign == 1:
-            return sums.sum_over(bound, rest - rest * indicators.index_nonnegative(context, -atom.dim - 1))
-        shift = atom.dim.constant_part + 1
-        if sign == -1 and atom.free - inside and shift and abs(shift) <= NEAREST_SHIFT:
-            prefix = indicators.index_nonnegative(context, atom.dim - shift)
-            places = total_of(
-                context,
-                (
-                    indicators.index_zero(context, atom.dim - j if shift > 0 else atom.dim + j + 1)
-                    for j in range(abs(shift))
-                ),
-            )
-            return sums.sum_over(bound, rest * (prefix + places.scaled(1 if shift > 0 else -1)))
+        if isinstance(atom, IndexNonnegativeAtom) and len(atom.free & inside) == 1:
+            (index,) = atom.free & inside
+            condition = turned(atom, index)
+            if condition is not None:
+                return sums.sum_over(bound, normalise(context, 1, merged(factors, [(atom, -1)])) * condition)
     return None
 
 

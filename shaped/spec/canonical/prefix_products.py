@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from shaped.spec.canonical.atoms import Atom, IndexZeroAtom, ProductAtom, Rational
 from shaped.spec.canonical.indicators import where_fails, where_holds
 from shaped.spec.canonical.polynomials import Context, Polynomial, bound_index, unused_index
+from shaped.spec.canonical.prefixes import with_prefixes
 from shaped.spec.canonical.products import Factors, merged, normalise
 from shaped.spec.canonical.ranges import coefficient_of, is_within
 from shaped.spec.canonical.substitution import renamed
@@ -35,6 +36,7 @@ def product_over(index: Index, form: Polynomial) -> Polynomial:
         for value in range(size):
             result = result * renamed(form, {index: Dim.of(value)})
         return result
+    form = with_prefixes(form, index)
     if form.constant == 1:
         return form
     exponentials = _exponentials(form)

@@ -22,8 +22,16 @@ if TYPE_CHECKING:
     from shaped.spec.index import Index
 
 
-def under_requirements(difference: Polynomial, requirements: tuple[Requirement, ...]) -> Polynomial:
-    """The difference where the requirements are met: conditions that they decide are replaced by 1 or 0."""
+def under_requirements(
+    difference: Polynomial, requirements: tuple[Requirement, ...], places: frozenset[Index]
+) -> Polynomial:
+    """The difference where the requirements are met: conditions that they decide are replaced by 1 or 0.
+
+    Args:
+        difference: a form.
+        requirements: what holds, for all places of the indices that are not in `places`.
+        places: the free indices of the two sides: they stand for one place each.
+    """
     for requirement in requirements:
         if requirement.guard is not expr.TRUE:
             continue  # what is required only under a condition decides nothing elsewhere
@@ -32,7 +40,7 @@ def under_requirements(difference: Polynomial, requirements: tuple[Requirement, 
         except (Undefined, Undecided):
             continue
         for atom in _conditions(difference):
-            for values in _instances(form, atom):
+            for values in _instances(form, atom, places):
                 exception = exception_of(requirement.kind, renamed(form, values))
                 indicator = Polynomial(difference.context, {((atom, 1),): 1})
                 if not (exception * indicator - indicator).terms:  # where it holds, the requirement fails
@@ -49,10 +57,10 @@ def _conditions(form: Polynomial) -> list[Atom]:
     return list(atoms)
 
 
-def _instances(form: Polynomial, atom: Atom) -> Iterator[dict[Index, Dim]]:
+def _instances(form: Polynomial, atom: Atom, places: frozenset[Index]) -> Iterator[dict[Index, Dim]]:
     """Places for the free indices of the required form at which it speaks of an entry that the condition speaks of."""
     assert isinstance(atom, (PositiveAtom, ZeroAtom))
-    if not form.free:
+    if form.free <= places:
         yield {}
         return
     own = [each for each in atoms_within(form) if isinstance(each, EntryAtom)]
@@ -62,7 +70,7 @@ def _instances(form: Polynomial, atom: Atom) -> Iterator[dict[Index, Dim]]:
         for each in own:
             if each.variable != other.variable:
                 continue
-            values: dict[Index, Dim] = {}
+            values: dict[Index, Dim] = {index: index.dim for index in form.free & places}
             for place, value in zip(each.at, other.at, strict=True):
                 index = place.single_atom
                 if index in form.free and index not in values:

@@ -29,7 +29,7 @@ from shaped.spec.canonical.atoms import (
     ZeroAtom,
 )
 from shaped.spec.dims import Dim
-from shaped.spec.index import Index, fresh_index
+from shaped.spec.index import Index, Lookup, fresh_index
 from shaped.spec.substitution import substitute
 
 if TYPE_CHECKING:
@@ -44,13 +44,21 @@ def write(form: Polynomial) -> Expr:
 
 
 def _term(monomial: Monomial, c: Rational) -> Expr:
-    conditions = [_condition(atom) for atom, _ in monomial if atom.is_indicator]
+    indicators = [atom for atom, _ in monomial if atom.is_indicator]
+    conditions = [(_reading_order(atom), _condition(atom)) for atom in indicators]
     factors = [expr.power(_atom(atom), e) for atom, e in monomial if not atom.is_indicator]
     value = expr.multiply(expr.Constant(Fraction(c)), *sorted(factors, key=str))
     condition: Condition = expr.TRUE
-    for each in sorted(conditions, key=str):
+    for _, each in sorted(conditions, key=str):
         condition = expr.both(condition, each)
     return expr.where(condition, value, 0)
+
+
+def _reading_order(atom: Atom) -> int:
+    """Conditions on indices come first, those that read integer tensors next: they say that the other places exist."""
+    if not isinstance(atom, (IndexZeroAtom, IndexNonnegativeAtom)):
+        return 2
+    return int(any(isinstance(symbol, Lookup) for symbol in atom.dim.symbols()))
 
 
 def _atom(atom: Atom) -> Expr:
