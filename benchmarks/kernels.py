@@ -201,9 +201,8 @@ def main() -> None:
                     for reason, count in row.reasons.most_common():
                         print(f"    {count} x {row.name}: {reason}", flush=True)
     measured = [row for row in rows if row.compared]
-    print(
-        f"{len(measured)} rows, {sum(not row.beyond for row in measured)} within the budget, {time.perf_counter() - start:.0f} s"
-    )
+    kept = sum(not row.beyond for row in measured)
+    print(f"{len(measured)} rows, {kept} within the budget, {time.perf_counter() - start:.0f} s")
     if options.write:
         TABLE.write_text(page(rows, options.samples), encoding="utf-8")
 

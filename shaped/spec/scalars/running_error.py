@@ -12,6 +12,8 @@ differently from the expression, and still be right, is covered:
   `2u` times the product of the sums of magnitudes.
 - A piece of a function that needs no rounding (`x` for x > 3, of hardswish) may come out of the formula of another
   piece: where one branch of `where` is computed and the chosen one is not, it counts as a function's value.
+- An `exp(x)` may be `exp(x - m)` times a constant, as in a softmax that is shifted by its greatest score: the rounding
+  of the shifted argument is taken for `2u|x|`; where `m` is larger, its own `exp` has that error.
 - A division may be a product with a rounded reciprocal: `1/x` adds `u` relative, the product one more `u`.
 - Fused multiply-add, and sums held in a wider format, only leave roundings out.
 - Results below the least normal number may be flushed to 0: each product and function adds that number.
@@ -224,7 +226,10 @@ class RunningErrors(ObjectScalars):
         slope = self._slope(_SLOPES[function], argument)
         if function == "digamma":
             return self._computed(exact, slope * argument.bound + self._digamma_error(argument.exact), 1)
-        return self._computed(exact, slope * argument.bound, _LIBRARY_ERRORS.get(function, LIBRARY_ERROR))
+        roundings = _LIBRARY_ERRORS.get(function, LIBRARY_ERROR)
+        if function == "exp":
+            roundings += 2 * _upper(argument.exact)
+        return self._computed(exact, slope * argument.bound, roundings)
 
     def sign_of(self, value: Any) -> int:
         return balls.sign_of(value.exact)

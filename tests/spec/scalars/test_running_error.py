@@ -105,14 +105,8 @@ def test_cancellation_leaves_the_error_of_the_terms() -> None:
 def test_what_only_moves_or_selects_is_exact() -> None:
     given = {"x": [1, -2, Fraction(1, 4)]}
     first = x[Dim.of(0)]
-    for node in [
-        first,
-        -first,
-        Greatest(i, x[i.dim]),
-        where(is_positive(first), first, 0),
-        first * 1 + 0,
-        abs_of(first),
-    ]:
+    relu = where(is_positive(first), first, 0)
+    for node in [first, -first, Greatest(i, x[i.dim]), relu, first * 1 + 0, apply("abs", first)]:
         assert bound(node, given).bound == 0, node
 
 
@@ -140,7 +134,14 @@ def test_the_piece_of_a_function_that_needs_no_rounding_may_come_out_of_the_form
 def test_an_error_in_the_argument_is_multiplied_by_the_steepest_slope() -> None:
     total = Sum(i, x[i.dim])
     argument, value = (bound(node, {"x": [4, 4, 4]}) for node in (total, apply("exp", total)))
-    assert value.bound == pytest.approx(math.exp(12) * (argument.bound + 4 * U), rel=1e-3)
+    assert value.bound == pytest.approx(math.exp(12) * (argument.bound + (4 + 2 * 12) * U), rel=1e-3)
+
+
+def test_a_softmax_that_shifts_its_scores_is_as_good_as_one_that_does_not() -> None:
+    scores = {"x": [-16, Fraction(1, 2), 3]}
+    weight = bound(apply("exp", x[Dim.of(0)]) / Sum(i, apply("exp", x[i.dim])), scores)
+    rounding_of_the_shifted_score = abs(-16 - 3) * U
+    assert weight.bound >= float(weight.exact) * rounding_of_the_shifted_score
 
 
 def test_where_rounding_may_change_a_value_without_limit_there_is_no_bound() -> None:
