@@ -5,11 +5,12 @@ from __future__ import annotations
 from shaped.spec.dims import Dim, product
 from shaped.spec.expr import Condition, Expr, index_zero, negation, positive, power, real, where
 from shaped.spec.meaning import backward, meaning
+from shaped.spec.meanings.elementwise import exp, log
 from shaped.spec.meanings.kinds import number
 from shaped.spec.meanings.losses import reduced_loss, reduction_of
 from shaped.spec.meanings.reduction import mean, sum_
 from shaped.spec.meanings.softmax import log_softmax, softmax
-from shaped.spec.tensor import Tensor, build, summed
+from shaped.spec.tensor import Tensor, build, pointwise, summed
 
 
 def class_axis(input: Tensor) -> int:
@@ -271,7 +272,10 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    losses: Tensor = -(target * input.logsigmoid() + (1 - target) * (-input).logsigmoid())
+    def entry(x: Expr, y: Expr) -> Expr:
+        return y * log(1 + exp(-x)) + (1 - y) * log(1 + exp(x))
+
+    losses = pointwise(entry, input, target)
     if weight is not None:
         losses = losses * weight
     each = mean(losses, input.rank - 1)

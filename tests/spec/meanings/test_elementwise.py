@@ -1,0 +1,96 @@
+"""Functions of one number mean what torch computes, and their gradients are torch's at kinks too."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from shaped.spec.tensor import NotExpressible, variable
+from tests.spec.meanings.three_ways import agree, compare, random, values
+
+ANY = random(3, 4)
+POSITIVE = random(3, 4, low=0.1)
+INSIDE = random(3, 4, low=-0.9, high=0.9)
+
+EVERYWHERE = (
+    "exp exp2 expm1 square neg negative positive abs absolute sin cos tan sinh cosh tanh atan arctan asinh arcsinh "
+    "erf erfc sigmoid sinc deg2rad rad2deg sign floor ceil trunc fix frac round sgn special.ndtr special.log_ndtr "
+    "special.erfcx conj real"
+)
+
+
+@pytest.mark.parametrize("name", EVERYWHERE.split())
+def test_a_function_defined_everywhere(name: str) -> None:
+    agree(f"torch.{name}", ANY)
+
+
+@pytest.mark.parametrize(
+    "name", ["log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "special.entr", "digamma", "lgamma"]
+)
+def test_a_function_of_positive_numbers(name: str) -> None:
+    agree(f"torch.{name}", POSITIVE) if name != "digamma" else compare("torch.digamma", POSITIVE).values_agree()
+
+
+@pytest.mark.parametrize("name", ["asin", "acos", "atanh", "arcsin", "arccos", "arctanh", "erfinv"])
+def test_a_function_of_numbers_between_minus_1_and_1(name: str) -> None:
+    agree(f"torch.{name}", INSIDE)
+
+
+@pytest.mark.parametrize("name", ["acosh", "arccosh"])
+def test_a_function_of_numbers_above_1(name: str) -> None:
+    agree(f"torch.{name}", POSITIVE + 1)
+
+
+@pytest.mark.parametrize("name", ["abs", "sign", "sgn", "sinc", "floor", "ceil", "trunc", "frac", "round"])
+def test_the_convention_at_a_kink_is_that_of_torch(name: str) -> None:
+    agree(f"torch.{name}", values(0, 1, -1, 2))
+
+
+def test_halves_are_rounded_to_even() -> None:
+    compare("torch.round", values(0.5, 1.5, 2.5, -0.5, -1.5)).values_agree()
+    agree("torch.round", random(5) * 10, decimals=1)
+
+
+def test_functions_of_integers_are_floats_and_signs_of_integers_integers() -> None:
+    given = torch.tensor([1, 2, 3])
+    for name in ("exp", "sqrt", "neg", "abs", "square", "sign", "floor"):
+        compare(f"torch.{name}", given).values_agree()
+
+
+def test_an_integer_plus_or_times_integers_is_still_an_index() -> None:
+    index = variable("index", ("n",), "int", bound=None)
+    assert str(((index * 2 + 1) // 2 - index % 3).whole_at(0)) == "3*(index[0]//3)"
+    assert str((-index).square().whole_at(0)) == "index[0]*index[0]"
+
+
+COMPLEX = torch.complex(random(2, 3), random(2, 3, seed=1))
+
+
+@pytest.mark.parametrize(
+    "name", ["exp", "sin", "cos", "neg", "square", "reciprocal", "abs", "positive", "conj", "real", "imag", "sgn"]
+)
+def test_a_function_of_complex_numbers(name: str) -> None:
+    comparison = compare(f"torch.{name}", COMPLEX)
+    comparison.values_agree()
+    comparison.gradients_agree(closed_form=name in ("conj", "real", "imag", "sgn"))
+
+
+def test_the_gradient_of_the_modulus_at_0_is_0() -> None:
+    compare("torch.abs", torch.zeros(2, dtype=torch.complex128)).gradients_agree(closed_form=False)
+
+
+def test_a_complex_number_is_made_of_its_parts() -> None:
+    agree("torch.complex", random(3), random(3, seed=1))
+    agree("torch.polar", random(3, low=0.5), random(3, seed=1))
+    agree("torch.view_as_real", COMPLEX)
+
+
+def test_logit_with_eps_cuts_its_argument() -> None:
+    agree("torch.logit", values(0.2, 0.7))
+    comparison = compare("torch.logit", values(0.01, 0.2, 0.99), eps=0.1)
+    comparison.values_agree()
+
+
+def test_a_function_without_a_meaning_for_complex_numbers_says_so() -> None:
+    with pytest.raises(NotExpressible, match="complex"):
+        variable("z", ("n",), "complex").erf()
