@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from shaped.spec import dims
     from shaped.spec.canonical.polynomials import Context, Polynomial
     from shaped.spec.canonical.signs import Sign
-    from shaped.spec.dims import Dim
+    from shaped.spec.dims import Dim, FloorDiv
     from shaped.spec.expr import Variable
     from shaped.spec.index import Index
 
@@ -28,6 +28,7 @@ class Atom:
         height: the greatest level of an index that it binds, -1 if it binds none.
         parts: the fields that make it.
         sign: what is certain of its sign.
+        quotients: the floor divisions by sizes in it.
         signature: a hash that is the same whatever its indices are called: the order of monomials rests on it.
     """
 
@@ -37,6 +38,7 @@ class Atom:
     variables: frozenset[str]
     height: int
     sign: Sign | None
+    quotients: frozenset[FloorDiv]
     signature: int
 
     parts: tuple[object, ...]

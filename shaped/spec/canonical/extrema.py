@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shaped.spec.canonical.atoms import GreatestAtom
+from shaped.spec.canonical.atoms import GreatestAtom, InfinityAtom
 from shaped.spec.canonical.polynomials import Polynomial, bound_index
 from shaped.spec.canonical.substitution import renamed
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 def greatest(index: Index, form: Polynomial) -> Polynomial:
     """The greatest value of a form over an index of size 1 or more; terms free of the index stand outside."""
     context = form.context
-    inside = {m: c for m, c in form.terms.items() if any(index in atom.free for atom, _ in m)}
+    # A mask of minus infinity is several terms, of which some may be free of the index: they stay together.
+    inside = {
+        m: c for m, c in form.terms.items() if any(index in a.free or isinstance(a, InfinityAtom) for a, _ in m)
+    }
     outside = Polynomial(context, {m: c for m, c in form.terms.items() if m not in inside})
     if not inside:
         return outside

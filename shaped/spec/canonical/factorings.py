@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.spec.canonical.polynomials import unused_index
-from shaped.spec.canonical.search import atoms_within
+from shaped.spec.canonical.search import atoms_within, dims_of
 from shaped.spec.dims import ONE, Dim, FloorDiv
 from shaped.spec.index import Index, free_indices
 from shaped.spec.normal_form import divide
@@ -60,7 +60,7 @@ def _strides(form: Polynomial) -> list[Dim]:
     """Sizes that stand beside an index, divide one, or are those of indices, in the order in which they are met."""
     found: dict[Dim, None] = {}
     for atom in atoms_within(form):
-        for dim in _dims_of(atom):
+        for dim in dims_of(atom):
             for index in free_indices(dim):
                 if len(index.size.terms) == 1:
                     found.setdefault(index.size)
@@ -72,11 +72,3 @@ def _strides(form: Polynomial) -> list[Dim]:
                 if isinstance(inner, FloorDiv):
                     found.setdefault(inner.denominator)
     return list(found)
-
-
-def _dims_of(atom: object) -> Iterator[Dim]:
-    for field in getattr(atom, "parts", ()):
-        if isinstance(field, Dim):
-            yield field
-        elif isinstance(field, tuple):
-            yield from (each for each in field if isinstance(each, Dim))

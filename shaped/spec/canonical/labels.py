@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shaped.spec.canonical import sums
@@ -23,9 +24,10 @@ from shaped.spec.canonical.polynomials import Context, Polynomial, bound_index, 
 from shaped.spec.canonical.prefixes import turned
 from shaped.spec.canonical.products import Factors, merged, monomial_of, normalise
 from shaped.spec.canonical.ranges import coefficient_of, is_index_free
-from shaped.spec.canonical.signatures import atom_signature, size_signature
+from shaped.spec.canonical.signatures import atom_signature, dim_signature, size_signature, text_signature
 from shaped.spec.canonical.substitution import monomial_with
 from shaped.spec.index import Index, free_indices
+from shaped.spec.normal_form import divide
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -73,26 +75,52 @@ def _anchored(context: Context, bound: tuple[Index, ...], factors: Factors) -> P
     return None
 
 
+@dataclass(frozen=True)
+class _Anchor:
+    """A place of an entry that moves by 1 with an index."""
+
+    rank: tuple[int, int, int]  # how deep it stands, the tensor, the axis: nothing that changes with the index
+    place: Dim
+    size: Dim
+    sign: int
+
+
 def anchor_of(index: Index, factors: Mapping[Atom, Rational]) -> tuple[Dim, Dim] | None:
-    """The place of an entry that moves by 1 with the index, and the size of that axis; None if there is none."""
-    found: list[tuple[tuple[int, int, int], str, Dim, Dim]] = []
+    """The place of an entry that moves by 1 with the index, and the size of that axis; None if there is none.
+
+    Which one is taken does not depend on where the index starts: seen from it, the other places read least.
+    """
+    found: list[_Anchor] = []
     for atom, e in factors.items():
         if e and index in atom.free:
             _collect_anchors(atom, index, 0, found)
     if not found:
         return None
-    _, _, place, size = min(found, key=lambda each: (each[0], each[1]))
-    return place, size
+    first = min(each.rank for each in found)
+    equal = [each for each in found if each.rank == first]
+    if len({each.place for each in equal}) > 1:
+        views = [_seen_from(each, equal, index) for each in equal]
+        least = min(views)
+        equal = [each for each, view in zip(equal, views, strict=True) if view == least]
+    chosen = next((each for each in equal if each.place == index.dim), equal[0])
+    return chosen.place, chosen.size
 
 
-def _collect_anchors(
-    atom: Atom, index: Index, depth: int, found: list[tuple[tuple[int, int, int], str, Dim, Dim]]
-) -> None:
+def _seen_from(anchor: _Anchor, others: list[_Anchor], index: Index) -> tuple[int, ...]:
+    """The places of all entries when the index is the place of this one."""
+    value = (index.dim - (anchor.place - index.dim * anchor.sign)) * anchor.sign
+    colours = {index: 1}
+    return tuple(sorted(dim_signature(other.place.substitute({index: value}), colours) for other in others))
+
+
+def _collect_anchors(atom: Atom, index: Index, depth: int, found: list[_Anchor]) -> None:
     match atom:
         case EntryAtom(variable, at):
             for axis, place in enumerate(at):
-                if coefficient_of(place, index) in (1, -1):
-                    found.append(((depth, atom.signature, axis), place.sort_key, place, variable.sizes[axis]))
+                sign = coefficient_of(place, index)
+                if sign in (1, -1) and not _is_minor(place, index):
+                    rank = (depth, text_signature(variable.name), axis)
+                    found.append(_Anchor(rank, place, variable.sizes[axis], sign))
         case ExpAtom(argument):
             _collect_from([argument], index, depth + 1, found)
         case FunctionAtom(_, argument) | CosineAtom(argument) | BaseAtom(argument):
@@ -100,12 +128,13 @@ def _collect_anchors(
             _collect_from(argument.terms, index, depth + 1, found)
 
 
-def _collect_from(
-    monomials: Iterable[Monomial],
-    index: Index,
-    depth: int,
-    found: list[tuple[tuple[int, int, int], str, Dim, Dim]],
-) -> None:
+def _is_minor(place: Dim, index: Index) -> bool:
+    """Whether the place is k*c + i, for the index i of size c: the index is one axis of a flat one."""
+    rest = place - index.dim
+    return bool(rest.terms) and not divide(rest, index.size)[1].terms and index.size != 1
+
+
+def _collect_from(monomials: Iterable[Monomial], index: Index, depth: int, found: list[_Anchor]) -> None:
     for monomial in monomials:
         for atom, _ in monomial:
             if index in atom.free:

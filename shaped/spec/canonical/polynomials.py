@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from shaped.spec.atoms import Kind
-from shaped.spec.canonical import signatures, signs
+from shaped.spec.canonical import search, signatures, signs
 from shaped.spec.canonical.assumptions import Assumptions, Undecided
 from shaped.spec.canonical.atoms import (
     Atom,
@@ -63,6 +63,7 @@ class Context:
             atom.number = len(self.atoms)
             atom.free, atom.variables, atom.height = _facts(atom)
             atom.sign = signs.sign_of_atom(self, atom)
+            atom.quotients = search.quotients_of(atom)
             atom.signature = signatures.atom_signature(atom, signatures.NO_COLOURS)
         return cast("A", atom)
 

@@ -7,15 +7,18 @@ indices taken out, and what hangs together by no index split. What is left is cl
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from shaped.spec.canonical import indicators, labels
 from shaped.spec.canonical.atoms import Atom, IndexNonnegativeAtom, IndexZeroAtom, Monomial, Rational, SumAtom
 from shaped.spec.canonical.polynomials import Context, Polynomial, accumulate, total_of, unused_index
 from shaped.spec.canonical.products import Factors, merged, monomial_of, normalise
-from shaped.spec.canonical.ranges import coefficient_of, is_nonnegative, is_within
+from shaped.spec.canonical.ranges import coefficient_of, is_index_free, is_nonnegative, is_within
 from shaped.spec.canonical.substitution import monomial_with, number, opened_sum, power_with, renamed
 from shaped.spec.dims import Dim
+from shaped.spec.index import free_indices
+from shaped.spec.normal_form import divide
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -44,7 +47,7 @@ def _sum_of_term(context: Context, bound: tuple[Index, ...], factors: Factors) -
         size = index.size.constant
         if size is not None and size <= MOST_UNROLLED:
             return _unrolled(context, bound, factors, index, size)
-    for step in (_with_inner_sum_opened, _with_index_eliminated, _with_range_changed):
+    for step in _STEPS:
         result = step(context, bound, factors)
         if result is not None:
             return result
@@ -109,6 +112,48 @@ def within(context: Context, place: Dim, size: Dim) -> Polynomial:
     return indicators.index_nonnegative(context, place) * indicators.index_nonnegative(context, size - 1 - place)
 
 
+def _with_axis_split(context: Context, bound: tuple[Index, ...], factors: Factors) -> Polynomial | None:
+    """The sum over i < q*c of f(i // c, i % c) is the sum over both parts."""
+    for index in bound:
+        for stride in _divisors(factors, (index,)):
+            major_size, rest = divide(index.size, stride)
+            if rest.terms or stride == 1:
+                continue
+            used = set(bound).union(*(atom.free for atom in factors))
+            major, minor = unused_index(major_size, used), unused_index(stride, used)
+            if major == minor:
+                minor = unused_index(stride, used | {major})
+            body = monomial_with(context, factors.items(), 1, {index: major.dim * stride + minor.dim})
+            if not _divisors((atom for monomial in body.terms for atom, _ in monomial), (major, minor)):
+                return sum_over((*(other for other in bound if other != index), major, minor), body)
+    return None
+
+
+def _divisors(factors: Iterable[Atom], indices: Iterable[Index]) -> list[Dim]:
+    """Sizes by which expressions with one of the indices are divided."""
+    wanted = frozenset(indices)
+    quotients = {each: None for atom in factors for each in atom.quotients}
+    return [each.denominator for each in quotients if not wanted.isdisjoint(free_indices(each.numerator))]
+
+
+def _with_window_eliminated(context: Context, bound: tuple[Index, ...], factors: Factors) -> Polynomial | None:
+    """[0 <= e - c*i < c] says that i is e // c."""
+    cuts = [atom for atom in factors if isinstance(atom, IndexNonnegativeAtom)]
+    for low, high in itertools.permutations(cuts, 2):
+        stride = low.dim + high.dim + 1
+        for index in bound:
+            numerator = low.dim + index.dim * stride
+            if index not in low.free or index in free_indices(numerator):
+                continue
+            if not is_index_free(stride) or not is_nonnegative(stride - 1, context.known):
+                continue
+            value = numerator // stride
+            kept = merged(factors, [(low, -1), (high, -1)])
+            body = within(context, value, index.size) * monomial_with(context, kept.items(), 1, {index: value})
+            return sum_over(tuple(other for other in bound if other != index), body)
+    return None
+
+
 def _with_range_changed(context: Context, bound: tuple[Index, ...], factors: Factors) -> Polynomial | None:
     """The sum over i < n of [i <= e]*f(i) runs over i < e + 1, for a size e; [i >= e] is taken likewise."""
     inside = frozenset(bound)
@@ -137,6 +182,15 @@ def _with_range_changed(context: Context, bound: tuple[Index, ...], factors: Fac
         body = monomial_with(context, merged(factors, [(atom, -exponent)]).items(), 1, {index: new.dim + shift})
         return sum_over((*(other for other in bound if other != index), new), body)
     return None
+
+
+_STEPS = (
+    _with_inner_sum_opened,
+    _with_index_eliminated,
+    _with_window_eliminated,
+    _with_axis_split,
+    _with_range_changed,
+)
 
 
 def _connected(bound: tuple[Index, ...], factors: Mapping[Atom, Rational]) -> list[tuple[Index, ...]]:
