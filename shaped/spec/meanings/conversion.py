@@ -25,6 +25,19 @@ def same_backward(grad: Tensor, input: Tensor, *args: object, **options: object)
     return grad
 
 
+@meaning("detach")
+def detach(input: Tensor) -> Tensor:
+    """The same numbers, whose derivative counts as 0.
+
+    Raises:
+        NotExpressible: there is a derivative: an expression cannot say that it is not meant. What reads programs
+            replaces this meaning by one that keeps the numbers apart.
+    """
+    if input.kind in ("float", "complex"):
+        raise NotExpressible("detach, whose derivative is not that of the value")
+    return input
+
+
 @meaning("zero_")
 def zero_(input: Tensor) -> Tensor:
     return filled(input.sizes, 0, None, input.kind)

@@ -73,8 +73,8 @@ def common_axis(operation: str, *axes: Axis) -> Axis:
     """
     finest = max(axes, key=len)
     for axis in axes:
-        if axis_size(axis) != axis_size(finest):
-            sizes = axis_size(axis), axis_size(finest)
+        sizes = axis_size(axes[0]), axis_size(axis)
+        if sizes[0] != sizes[1]:
             raise ShapeError(operation, f"sizes {sizes[0]} and {sizes[1]} differ", dims=sizes)
     return fresh_axis(finest)
 
