@@ -306,6 +306,8 @@ def log(argument: Polynomial) -> Polynomial:
         total = total + part.scaled(e)
     if constant == 1:
         return total
+    if single is None and rest.single is not None:
+        return total + log(rest)
     return total + context.power_of(context.atom(FunctionAtom, "log", rest))
 
 
