@@ -68,9 +68,12 @@ def reproduction(
         lines.append(f"{_variable(name)} = {text}")
     lines.append("")
     gradients = [_variable(name) for name in upstream]
+    several = [value for name in upstream if isinstance(value := witness.inputs[name], tuple)]
     if is_class:
         subject = f"Subject.of({called}{f', gradient_of={meant}' if gradient_of else ''})"
-        lines.append(f"true = {subject}.reference({_tuple(arguments)}, {_tuple(gradients)})")
+        lines.append(
+            f"true = {subject}.reference({_tuple(arguments)}, {gradients[0] if several else _tuple(gradients)})"
+        )
         found = f"torch.autograd.grad({called}.apply({_passed(arguments, parameters)}), "
         found += f"{_list(differentiable)}, {_one_or_tuple(gradients)}, allow_unused=True)"
         lines += ['print("true gradients:", true)', f'print("its backward:  ", {found})']
@@ -80,7 +83,7 @@ def reproduction(
         lines.append(f"true = torch.autograd.grad({forward_call}, {_list(differentiable)}{seeds}, allow_unused=True)")
         lines.append('print("true gradients:", true)')
         if backward is not None:
-            given = _backward_arguments(backward, gradients, arguments)
+            given = _backward_arguments(backward, gradients, arguments, len(several[0]) if several else 1)
             lines += ["with torch.no_grad():", f'    print("the backward:  ", {own}({", ".join(given)}))']
     if witness.gradient and witness.expected is not None and witness.actual is not None:
         entry = witness.gradient + "".join(f"[{i}]" for i in witness.index)
@@ -161,6 +164,8 @@ def _variable(name: str) -> str:
 def _value(value: object, parameter: Parameter | None) -> tuple[str, bool]:
     """An expression for a value, and whether it is a tensor that has a gradient."""
     is_tensor = parameter is None or parameter.annotation is not None
+    if isinstance(value, tuple) and parameter is None:
+        return _tuple([_value(one, None)[0] for one in value]), False
     if isinstance(value, torch.Tensor):
         value = value.tolist()
     if not (isinstance(value, list) or (is_tensor and isinstance(value, Number))):
@@ -195,9 +200,13 @@ def _passed(arguments: Sequence[str], parameters: Mapping[str, Parameter]) -> st
 
 
 def _backward_arguments(
-    backward: Callable[..., Any], gradients: Sequence[str], arguments: Sequence[str]
+    backward: Callable[..., Any], gradients: Sequence[str], arguments: Sequence[str], outputs: int
 ) -> Sequence[str]:
-    """The upstream gradients, as one tuple or one by one, then the inputs that the backward asks for."""
+    """The upstream gradients, as one tuple or one by one, then the inputs that the backward asks for.
+
+    Args:
+        outputs: the length of the tuple that the upstream gradients are, 1 if they are none.
+    """
     first = [_one_or_tuple(gradients)] if gradients else []
     try:
         declared = list(inspect.signature(backward).parameters.values())
@@ -206,6 +215,8 @@ def _backward_arguments(
     wanted = [one.name for one in declared if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     if len(wanted) < len(declared) or len(wanted) == 1 + len(arguments):
         return [*first, *arguments]
+    if len(wanted) == outputs + len(arguments):
+        return [f"*{gradients[0]}", *arguments]
     if len(wanted) == len(gradients) + len(arguments):
         return [*gradients, *arguments]
     asked = [name for name in wanted[1:] if name in arguments]

@@ -235,6 +235,24 @@ def test_a_backward_that_asks_for_some_inputs_gets_those() -> None:
     assert "all_of_them(g, a, b))" in reproduction(witness, f, all_of_them)
 
 
+def test_several_upstream_gradients_are_one_tuple_or_stand_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    def f(x: Float[Tensor, "n"]) -> tuple[Float[Tensor, "n"], Float[Tensor, "n"]]:
+        return 2 * x, 3 * x
+
+    def of_tuple(grad: tuple[Float[Tensor, "n"], Float[Tensor, "n"]], x: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
+        return 2 * grad[0] + 3 * grad[1]
+
+    def one_by_one(a: Float[Tensor, "n"], b: Float[Tensor, "n"], x: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
+        return 2 * a + 3 * b
+
+    for backward in (of_tuple, one_by_one):
+        program = reproduction(Witness({}, {"grad": ([1.0], [10.0]), "x": [1.0]}), f, backward)
+        assert "grad = (torch.tensor([1.0], dtype=torch.float64), torch.tensor([10.0], dtype=torch.float64))" in program
+        true, found = executed(program, capsys).splitlines()
+        assert "tensor([32.]" in true
+        assert "tensor([32.]" in found
+
+
 def test_a_function_without_source_is_left_to_the_reader() -> None:
     program = reproduction(Witness({}, {"x": [1.0], "g": [1.0]}), lambda x: x, lambda g, x: g)
     assert "forward = ...  # line " in program
