@@ -166,6 +166,9 @@ def call(name: str, entry: Meaning, args: tuple[Any, ...], kwargs: Mapping[str, 
         for key, value in kwargs.items()
         if key != "out" and (key not in _IGNORED or key in _parameters(entry))
     }
+    starred = _starred(entry)
+    if starred in named:  # `flip(x, dims=(0, 1))` is `flip(x, (0, 1))`
+        given.append(named.pop(starred))
     in_place = _in_place(entry, given, named)
     found = how.finished(name, as_result(entry(*given, **named)))
     tensors = [value for value in args if isinstance(value, Tensor)]
@@ -184,6 +187,13 @@ def _in_place(entry: Meaning, args: Sequence[Any], kwargs: Mapping[str, Any]) ->
 def _parameters(entry: Meaning) -> Mapping[str, int]:
     """The names of the parameters, with their places."""
     return {name: place for place, name in enumerate(inspect.signature(entry).parameters)}
+
+
+@cache
+def _starred(entry: Meaning) -> str | None:
+    """The name of the parameter that takes all further positional arguments, None if there is none."""
+    parameters = inspect.signature(entry).parameters.values()
+    return next((each.name for each in parameters if each.kind is each.VAR_POSITIONAL), None)
 
 
 def _parameter(entry: Meaning, name: str) -> str:
