@@ -1,9 +1,10 @@
-"""The `shaped` command: `shaped check PATH...` and `shaped show FILE`."""
+"""The `shaped` command: `check` and `show` for shapes, `verify` and `prove` for gradients."""
 
 from __future__ import annotations
 
 import argparse
 import gc
+import importlib
 import os
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from shaped import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from types import ModuleType
     from typing import TextIO
 
     from shaped.static.check import Checker
@@ -85,7 +87,67 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("file", metavar="FILE", help="a Python file, or - for stdin")
     show.add_argument("--traceback", action="store_true", help="show where the checker itself fails")
     show.set_defaults(run=_show)
+
+    verify = commands.add_parser(
+        "verify",
+        help="say whether the gradients in files are right",
+        description="Find the torch.autograd.Functions and the functions with a backward beside them (forward and "
+        "backward, gelu and gelu_backward) in Python files, run the files, and print a verdict for each. Exit status: "
+        "0 none is wrong, 1 one is, 2 wrong usage.",
+    )
+    verify.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a Python file")
+    verify.add_argument("--output", choices=("text", "json"), default="text", help="json: one object a line")
+    verify.add_argument("--explain", action="store_true", help="what each verdict rests on")
+    verify.set_defaults(run=_verify)
+
+    prove = commands.add_parser(
+        "prove",
+        help="check the theorems of a folder and write its ledger",
+        description="Check the theorems in the files of a folder, and write LEDGER.md and the certificates there. Exit "
+        "status: 0 all hold, 1 one does not, 2 wrong usage.",
+    )
+    prove.add_argument("folder", type=Path, metavar="FOLDER", help="a folder of files with a list THEOREMS")
+    prove.add_argument("--quiet", action="store_true", help="print only what does not hold, and the counts")
+    prove.add_argument("--certificates", action="store_true", help="check the written certificates instead, anew")
+    prove.set_defaults(run=_prove)
     return parser
+
+
+def _verify(options: argparse.Namespace) -> int:
+    """`shaped verify`."""
+    command = _verification(options.command)
+    try:
+        is_well = command.verify(options.files, as_json=options.output == "json", explain=options.explain)
+    except command.FileError as error:
+        raise UsageError(str(error)) from error
+    return CLEAN if is_well else FINDINGS
+
+
+def _prove(options: argparse.Namespace) -> int:
+    """`shaped prove`."""
+    command = _verification(options.command)
+    if not options.folder.is_dir():
+        raise UsageError(f"{options.folder} is no folder")
+    try:
+        if options.certificates:
+            return CLEAN if command.check_certificates(options.folder) else FINDINGS
+        return CLEAN if command.prove(options.folder, quiet=options.quiet) else FINDINGS
+    except command.FileError as error:
+        raise UsageError(str(error)) from error
+
+
+def _verification(command: str) -> ModuleType:
+    """The part of the package that verifies gradients, which needs torch and more.
+
+    Raises:
+        UsageError: what it needs is not installed.
+    """
+    try:
+        return importlib.import_module("shaped.verify.command")
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("shaped"):
+            raise
+        raise UsageError(f"{command} needs {error.name}: pip install 'shaped[torch,verify]'") from error
 
 
 def _check(options: argparse.Namespace) -> int:

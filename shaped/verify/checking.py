@@ -1,0 +1,105 @@
+"""Checking a theorem: the operation runs on symbolic tensors, and its backward is held against the adjoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shaped.spec.tensor import NotExpressible, Tensor, variable
+from shaped.verify.certificate import Certificate
+from shaped.verify.certifying import certificates_of, certify
+from shaped.verify.prove import judge, prove
+from shaped.verify.theorem import AnyTheorem, ProgramTheorem, Theorem
+from shaped.verify.verdict import Level, Verdict
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What came of a theorem.
+
+    Args:
+        verdict: how it is known.
+        certificates: what a checker without a prover needs to check it again, one for each gradient.
+    """
+
+    verdict: Verdict
+    certificates: tuple[Certificate, ...] = ()
+
+
+def check(theorem: AnyTheorem) -> Checked:
+    """The verdict on a theorem, and its certificates, which have passed their own check.
+
+    >>> print(check(Theorem("softmax", {"input": "b c", "dim": -1})).verdict)
+    softmax(input=(b c), dim=-1): proved for every size and value
+    """
+    if isinstance(theorem, ProgramTheorem):
+        return _of_program(theorem)
+    try:
+        arguments = theorem.symbolic_arguments()
+        outputs = _flat(theorem.forward()(**arguments))
+        upstreams = [
+            variable("grad" if len(outputs) == 1 else f"grad{number}", output.sizes, _float_kind(output))
+            for number, output in enumerate(outputs)
+        ]
+        upstream = upstreams[0] if len(upstreams) == 1 else tuple(upstreams)
+        inputs = tensor_arguments(arguments)
+        gradients = _by_input(theorem, inputs, theorem.backward()(upstream, **arguments))
+    except NotExpressible as error:
+        return Checked(Verdict(Level.UNSUPPORTED, theorem.statement, str(error)))
+    verdict = judge(theorem.statement, outputs, upstreams, inputs, gradients)
+    if not verdict.ok:
+        return Checked(verdict)
+    return _certified(verdict, certify(verdict.subject, outputs, upstreams, inputs, gradients, verdict.domain))
+
+
+def _certified(verdict: Verdict, certificates: Iterable[Certificate]) -> Checked:
+    """A verdict whose certificates hold. A certificate that does not is a fault of the prover, and no proof."""
+    kept = tuple(certificates)
+    for certificate in kept:
+        agreement = certificate.check()
+        if agreement.disagreement is not None:
+            reason = f"internal: the prover and the check of its certificate disagree: {agreement.disagreement}"
+            return Checked(Verdict(Level.UNSUPPORTED, verdict.subject, reason))
+    return Checked(verdict, kept)
+
+
+def _of_program(theorem: ProgramTheorem) -> Checked:
+    verdict = prove(theorem.forward, theorem.backward, name=theorem.name)
+    if not verdict.ok:
+        return Checked(verdict)
+    return _certified(verdict, certificates_of(theorem.forward, theorem.backward, domain=verdict.domain))
+
+
+def tensor_arguments(arguments: Mapping[str, object]) -> dict[str, Tensor]:
+    """The tensors among arguments, those of a list by their place (`tensors[0]`)."""
+    found: dict[str, Tensor] = {}
+    for name, value in arguments.items():
+        if isinstance(value, Tensor):
+            found[name] = value
+        elif isinstance(value, (list, tuple)):
+            found.update({f"{name}[{at}]": each for at, each in enumerate(value) if isinstance(each, Tensor)})
+    return found
+
+
+def _by_input(theorem: Theorem, inputs: Mapping[str, Tensor], returned: object) -> dict[str, Tensor | None]:
+    """The returned gradients by the argument that each belongs to.
+
+    Raises:
+        ValueError: there are more or fewer than tensor arguments.
+    """
+    gradients = _flat(returned, keep_none=True)
+    if len(gradients) != len(inputs):
+        raise ValueError(f"{theorem.op} has {len(inputs)} tensor arguments, its backward returns {len(gradients)}")
+    return dict(zip(inputs, gradients))
+
+
+def _flat(value: Any, *, keep_none: bool = False) -> list[Any]:
+    """The tensors of a result; nested tuples as one list."""
+    if isinstance(value, (list, tuple)):
+        return [each for part in value for each in _flat(part, keep_none=keep_none)]
+    return [value] if keep_none or isinstance(value, Tensor) else []
+
+
+def _float_kind(output: Tensor) -> str:
+    return "complex" if output.kind == "complex" else "float"
