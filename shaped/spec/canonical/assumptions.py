@@ -22,6 +22,9 @@ class Assumptions:
     positive: frozenset[str] = frozenset()
 
 
+NO_ASSUMPTIONS = Assumptions()
+
+
 class Undefined(ArithmeticError):
     """The expression has no value: a division by 0, the logarithm of a number that is not positive."""
 

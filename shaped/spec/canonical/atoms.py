@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Union
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from shaped.spec import dims
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from shaped.spec.expr import Variable
     from shaped.spec.index import Index
 
-Rational = Union[int, Fraction]
+Rational = int | Fraction
 
 
 class Atom:

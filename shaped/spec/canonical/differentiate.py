@@ -60,9 +60,9 @@ def _of_atom(context: Context, atom: Atom, variable: Variable, at: tuple[Dim, ..
                 matches = (indicators.index_zero(context, a - b) for a, b in zip(places, at, strict=True))
                 return product_of(context, matches)
             assert tensor.definition is not None
-            indices, body = tensor.definition
+            indices, definition = tensor.definition
             values = dict(zip(indices, places, strict=True))
-            return derivative(renamed(read(context, body), values), variable, at)
+            return derivative(renamed(read(context, definition), values), variable, at)
         case ExpAtom(argument):
             return own * derivative(Polynomial(context, {argument: 1}), variable, at)
         case FunctionAtom(function, argument):

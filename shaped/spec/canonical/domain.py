@@ -45,7 +45,7 @@ class Requirement:
 
 
 def requirements_of(context: Context, node: Expr, *, differentiated: str | None = None) -> tuple[Requirement, ...]:
-    """What the expression requires and is not certain; with the name of a variable, what its derivative requires too."""
+    """What the expression requires and is not certain; for the name of a variable, what the derivative by it does."""
     found: dict[str, Requirement] = {}
     for requirement in _Walk(context, differentiated).of(node, expr.TRUE):
         for each in _open_parts(context, requirement):

@@ -14,7 +14,7 @@ from math import floor
 from typing import TYPE_CHECKING
 
 from shaped.spec.canonical import sums
-from shaped.spec.canonical.assumptions import Assumptions, Undecided, Undefined
+from shaped.spec.canonical.assumptions import NO_ASSUMPTIONS, Assumptions, Undecided, Undefined
 from shaped.spec.canonical.atoms import BaseAtom, IndexNonnegativeAtom, NumberAtom, PiAtom, PrimeAtom, ZeroAtom
 from shaped.spec.canonical.differentiate import derivative
 from shaped.spec.canonical.domain import Requirement, is_contradictory, requirements_of
@@ -118,7 +118,7 @@ def context_for(assumptions: Assumptions) -> Context:
     return context
 
 
-def canonical(expression: Expr, assumptions: Assumptions = Assumptions()) -> Form:
+def canonical(expression: Expr, assumptions: Assumptions = NO_ASSUMPTIONS) -> Form:
     """The canonical form of an expression.
 
     Raises:
@@ -136,7 +136,7 @@ def canonical(expression: Expr, assumptions: Assumptions = Assumptions()) -> For
     return Form(read(context, expression), requirements_of(context, expression))
 
 
-def requirements(expression: Expr, assumptions: Assumptions = Assumptions()) -> tuple[Requirement, ...]:
+def requirements(expression: Expr, assumptions: Assumptions = NO_ASSUMPTIONS) -> tuple[Requirement, ...]:
     """The domain of an expression: what it requires and is not certain.
 
     >>> from shaped.spec.expr import Variable
@@ -154,7 +154,7 @@ def adjoint(
     upstreams: Sequence[Expr],
     variable: Variable,
     at: tuple[Index, ...],
-    assumptions: Assumptions = Assumptions(),
+    assumptions: Assumptions = NO_ASSUMPTIONS,
 ) -> Form:
     """The gradient by the entry `at` of a variable: the sum over all outputs of upstream * d output / d variable[at].
 
@@ -192,7 +192,7 @@ def _in_context(context: Context, side: Form | Expr) -> Polynomial:
     return read(context, side)
 
 
-def compare(left: Expr | Form, right: Expr | Form, assumptions: Assumptions = Assumptions()) -> Comparison:
+def compare(left: Expr | Form, right: Expr | Form, assumptions: Assumptions = NO_ASSUMPTIONS) -> Comparison:
     """Whether two expressions are equal for all sizes, all places and all values for which both are defined.
 
     >>> from shaped.spec.expr import Variable, apply

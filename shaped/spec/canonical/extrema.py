@@ -16,9 +16,7 @@ def greatest(index: Index, form: Polynomial) -> Polynomial:
     """The greatest value of a form over an index of size 1 or more; terms free of the index stand outside."""
     context = form.context
     # A mask of minus infinity is several terms, of which some may be free of the index: they stay together.
-    inside = {
-        m: c for m, c in form.terms.items() if any(index in a.free or isinstance(a, InfinityAtom) for a, _ in m)
-    }
+    inside = {m: c for m, c in form.terms.items() if any(index in a.free or isinstance(a, InfinityAtom) for a, _ in m)}
     outside = Polynomial(context, {m: c for m, c in form.terms.items() if m not in inside})
     if not inside:
         return outside

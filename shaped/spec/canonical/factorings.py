@@ -28,9 +28,8 @@ def axis_splits(form: Polynomial) -> Iterator[list[dict[Index, Dim]]]:
             flat.append((index, steps))
     if not flat:
         return
-    count = 0
     used = set(form.free)
-    for choice in range(max(len(steps) for _, steps in flat)):
+    for choice in range(min(MOST_SPLITS, max(len(steps) for _, steps in flat))):
         values: list[dict[Index, Dim]] = [{}]
         for index, steps in flat:
             step = steps[min(choice, len(steps) - 1)]
@@ -46,9 +45,6 @@ def axis_splits(form: Polynomial) -> Iterator[list[dict[Index, Dim]]]:
                 majors = [major.dim]
             values = [{**each, index: major * step + minor.dim} for each in values for major in majors]
         yield values
-        count += 1
-        if count >= MOST_SPLITS:
-            return
 
 
 def _divides(stride: Dim, size: Dim) -> bool:

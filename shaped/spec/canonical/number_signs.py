@@ -128,9 +128,9 @@ class Signs:
             else:
                 known = self.of(factor)
             nonzero = result & known & {NONZERO}
-            if NONNEGATIVE in result and NONNEGATIVE in known or NONPOSITIVE in result and NONPOSITIVE in known:
+            if (NONNEGATIVE in result and NONNEGATIVE in known) or (NONPOSITIVE in result and NONPOSITIVE in known):
                 result = nonzero | {NONNEGATIVE}
-            elif NONNEGATIVE in result and NONPOSITIVE in known or NONPOSITIVE in result and NONNEGATIVE in known:
+            elif (NONNEGATIVE in result and NONPOSITIVE in known) or (NONPOSITIVE in result and NONNEGATIVE in known):
                 result = nonzero | {NONPOSITIVE}
             else:
                 result = nonzero
@@ -189,7 +189,7 @@ def _decided(node: Expr, signs: Signs) -> Expr:
 
         try:
             constant = read_condition(signs.context, condition).constant
-        except Exception:  # noqa: BLE001
+        except Exception:
             constant = None
         if constant is not None:
             return _decided(node.then if constant else node.otherwise, signs)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from shaped.spec.atoms import Kind
 from shaped.spec.canonical import search, signatures, signs
-from shaped.spec.canonical.assumptions import Assumptions, Undecided
+from shaped.spec.canonical.assumptions import NO_ASSUMPTIONS, Assumptions, Undecided
 from shaped.spec.canonical.atoms import (
     Atom,
     EntryAtom,
@@ -42,7 +42,7 @@ def exact(value: Rational) -> Rational:
 class Context:
     """What one comparison assumes, with the atoms and all results that rest on these assumptions."""
 
-    def __init__(self, assumptions: Assumptions = Assumptions()) -> None:
+    def __init__(self, assumptions: Assumptions = NO_ASSUMPTIONS) -> None:
         self.assumptions = assumptions
         self.known = tuple(sorted(assumptions.least, key=lambda dim: dim.sort_key))
         self.atoms: dict[tuple[object, ...], Any] = {}
@@ -97,10 +97,8 @@ def _facts(atom: Atom) -> tuple[frozenset[Index], frozenset[str], int]:
         case GreatestAtom(index, body) | ProductAtom(index, body):
             return body.free - {index}, body.variables, max(body.height, level_of(index))
         case EntryAtom(variable, at):
-            names = {variable.name}
-            if variable.definition is not None:
-                names |= variables_of(variable.definition[1])
-            return _free_of(at), frozenset(names), -1
+            inner = frozenset[str]() if variable.definition is None else variables_of(variable.definition[1])
+            return _free_of(at), inner | {variable.name}, -1
         case FlagAtom(_, at):
             return _free_of(at), frozenset(), -1
         case IndexZeroAtom(dim) | IndexNonnegativeAtom(dim):

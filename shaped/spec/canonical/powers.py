@@ -30,7 +30,7 @@ from shaped.spec.canonical.products import Factors, merged, normalise
 from shaped.spec.canonical.signs import Sign, sign_of, sign_of_power
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    pass
 
 LARGEST_PRIME = 100_000  # factors beyond are taken for prime, which is right or misses an identity
 MOST_EXPANDED = 12  # the largest whole power of several terms that is expanded
@@ -94,7 +94,7 @@ def _root_of_term(context: Context, monomial: Monomial, c: Rational, exponent: R
             result = result * power(absolute(context.power_of(atom)), exact(e * exponent))
         else:
             left[atom] = e
-    result = result * rational_power(context, abs(c), exponent) * normalise(context, 1, taken)
+    result = result * rational_power(context, c if c > 0 else -c, exponent) * normalise(context, 1, taken)
     if not left:
         if c < 0:
             raise Undefined("a root of a negative number")
@@ -284,7 +284,7 @@ def log(argument: Polynomial) -> Polynomial:
         monomial, c = single
         taken = {atom: e for atom, e in monomial if sign_of_power(atom, 1) is Sign.POSITIVE}
         left = {atom: e for atom, e in monomial if atom not in taken}
-        number = abs(c)
+        number = c if c > 0 else -c
         rest = normalise(context, 1 if c > 0 else -1, left)
     else:
         number, taken, rest = content_of(argument, only_positive=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from shaped.spec.canonical.atoms import Atom, IndexZeroAtom, ProductAtom, Rational
+from shaped.spec.canonical.atoms import IndexZeroAtom, ProductAtom, Rational
 from shaped.spec.canonical.indicators import where_fails, where_holds
 from shaped.spec.canonical.polynomials import Context, Polynomial, bound_index, unused_index
 from shaped.spec.canonical.prefixes import with_prefixes

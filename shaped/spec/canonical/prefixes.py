@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.spec.canonical import indicators
-from shaped.spec.canonical.ranges import coefficient_of
+from shaped.spec.canonical.atoms import IndexNonnegativeAtom
 from shaped.spec.canonical.polynomials import Polynomial, total_of
 from shaped.spec.canonical.products import merged, normalise
-from shaped.spec.canonical.atoms import IndexNonnegativeAtom
+from shaped.spec.canonical.ranges import coefficient_of
 
 if TYPE_CHECKING:
     from shaped.spec.index import Index

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from shaped.spec.bounds import is_nonnegative as is_size_nonnegative
 from shaped.spec.bounds import least_value, lower_bound
-from shaped.spec.dims import ONE, ZERO, Atom, Dim, FloorDiv, Min, Symbol, minimum
+from shaped.spec.dims import ONE, ZERO, Atom, Dim, DimLike, FloorDiv, Min, Symbol, minimum
 from shaped.spec.index import Index, Lookup, free_indices
 from shaped.spec.normal_form import divide
 
@@ -111,7 +111,7 @@ def simplified(dim: Dim) -> Dim:
     >>> print(simplified((i * t + j) // t))
     i
     """
-    single = {index: 0 for index in free_indices(dim) if index.size == ONE}
+    single: dict[Symbol, DimLike] = {index: 0 for index in free_indices(dim) if index.size == ONE}
     if single:
         dim = dim.substitute(single)
     if dim.is_polynomial:

@@ -117,13 +117,16 @@ def _is_attained(atom: Atom, condition: ZeroAtom) -> bool:
     """Whether the condition says of a place that its value is the greatest over these places, which some place is."""
     from shaped.spec.canonical.substitution import renamed
 
-    if not isinstance(atom, GreatestAtom) or condition.argument.context is None:
+    if not isinstance(atom, GreatestAtom):
         return False
     difference = condition.argument.terms.get(((atom, 1),))
     if difference not in (1, -1):
         return False
     others = condition.argument - condition.argument.context.power_of(atom).scaled(difference)
-    (place,) = {index for index in others.free if index not in atom.free} or {None}
-    if place is None or place.size != atom.index.size:
+    places = others.free - atom.free
+    if len(places) != 1:
+        return False
+    (place,) = places
+    if place.size != atom.index.size:
         return False
     return renamed(others.scaled(-difference), {place: atom.index.dim}) == atom.body

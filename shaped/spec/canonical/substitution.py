@@ -108,13 +108,13 @@ def _with(context: Context, atom: Atom, values: Values) -> Polynomial:
         case ZeroAtom(argument):
             return indicators.zero(renamed(argument, values))
         case IndexZeroAtom(dim):
-            return indicators.index_zero(context, dim.substitute(values))
+            return indicators.index_zero(context, _dim_with(dim, values))
         case IndexNonnegativeAtom(dim):
-            return indicators.index_nonnegative(context, dim.substitute(values))
+            return indicators.index_nonnegative(context, _dim_with(dim, values))
         case FlagAtom(variable, at):
             return indicators.flag(context, variable, _dims_with(at, values))
         case NumberAtom(inner):
-            return number(context, Dim.atom(inner).substitute(values))
+            return number(context, _dim_with(Dim.atom(inner), values))
         case SumAtom():
             indices, body = opened_sum(atom, _indices_of(values.values()))
             return sums.sum_over(indices, renamed(body, values))
@@ -142,7 +142,11 @@ def _indices_of(dims: Iterable[Dim]) -> frozenset[Index]:
 
 
 def _dims_with(dims: tuple[Dim, ...], values: Values) -> tuple[Dim, ...]:
-    return tuple(dim.substitute(values) for dim in dims)
+    return tuple(_dim_with(dim, values) for dim in dims)
+
+
+def _dim_with(dim: Dim, values: Values) -> Dim:
+    return dim.substitute({symbol: values[symbol] for symbol in free_indices(dim) if symbol in values})
 
 
 def entry(context: Context, variable: Variable, at: tuple[Dim, ...], exponent: Rational = 1) -> Polynomial:

@@ -116,9 +116,7 @@ def test_convolution_with_any_stride_padding_and_dilation() -> None:
                         o,
                         lambda h: total(
                             length,
-                            lambda i: total(
-                                k, lambda l: g[b, h, i] * w[h, f, l] * bracket(index_zero(q - tap(i, l)))
-                            ),
+                            lambda i: total(k, lambda l: g[b, h, i] * w[h, f, l] * bracket(index_zero(q - tap(i, l)))),
                         ),
                     ),
                 ),
@@ -299,19 +297,19 @@ def test_gru_cell() -> None:
                 x,
                 lambda b, k: total(
                     h,
-                    lambda j: of_gate(0, b, j) * w[0][j, k]
-                    + of_gate(1, b, j) * w[1][j, k]
-                    + of_new(b, j) * w[2][j, k],
+                    lambda j: of_gate(0, b, j) * w[0][j, k] + of_gate(1, b, j) * w[1][j, k] + of_new(b, j) * w[2][j, k],
                 ),
             ),
             (
                 s,
-                lambda b, k: g[b, k] * gate(1, b, k)
-                + total(
-                    h,
-                    lambda j: of_gate(0, b, j) * u[0][j, k]
-                    + of_gate(1, b, j) * u[1][j, k]
-                    + of_back(b, j) * u[2][j, k],
+                lambda b, k: (
+                    g[b, k] * gate(1, b, k)
+                    + total(
+                        h,
+                        lambda j: (
+                            of_gate(0, b, j) * u[0][j, k] + of_gate(1, b, j) * u[1][j, k] + of_back(b, j) * u[2][j, k]
+                        ),
+                    )
                 ),
             ),
             (u[0], lambda j, k: total(B, lambda b: of_gate(0, b, j) * s[b, k])),

@@ -179,9 +179,9 @@ def test_requirements_that_no_input_meets_are_no_proof() -> None:
 
 def test_a_requirement_holds_at_its_own_place_only() -> None:
     first = bracket(zero(X[Dim.of(0)]))
-    assert compare(X[I] / X[I] + first, X[I] * 0 + 1).equal is not True or compare(
-        X[I] / X[I] + first, X[I] * 0 + 1
-    ).kinks
+    assert (
+        compare(X[I] / X[I] + first, X[I] * 0 + 1).equal is not True or compare(X[I] / X[I] + first, X[I] * 0 + 1).kinks
+    )
 
 
 def test_what_is_certain_is_not_required() -> None:
@@ -214,9 +214,11 @@ def test_a_product_counts_its_zeros() -> None:
     before_and_after = scalar(
         all_of_them,
         X,
-        lambda i: G_SCALAR
-        * product(N, lambda k: where(index_nonnegative(i - 1 - k), X[k], 1))
-        * product(N, lambda k: where(index_nonnegative(k - i - 1), X[k], 1)),
+        lambda i: (
+            G_SCALAR
+            * product(N, lambda k: where(index_nonnegative(i - 1 - k), X[k], 1))
+            * product(N, lambda k: where(index_nonnegative(k - i - 1), X[k], 1))
+        ),
     )
     assert texts(before_and_after) == []
     assert not is_proved(scalar(all_of_them, X, lambda i: G_SCALAR * all_of_them))
