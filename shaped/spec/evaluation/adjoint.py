@@ -277,7 +277,8 @@ class _Sweep:
             behind.append(self.scalars.multiply(behind[-1], factors[count - 1 - place]))
         products = [self.scalars.multiply(before[place], behind[count - 1 - place]) for place in range(count)]
         data = np.moveaxis(np.stack(products), 0, axis) if products else whole.data
-        return self.numbers.grid(whole.axes, data, whole.reasons, whole.infinite)
+        # Kernels divide the whole product by the factor: one multiplication for each place, and a division.
+        return self.numbers.grid(whole.axes, self.scalars.rounded(data, count + 2), whole.reasons, whole.infinite)
 
     def _shares(self, index: Index, body: Expr) -> Grid:
         """For each place of an index its share in the gradient of the greatest value: 1, or less where several are."""

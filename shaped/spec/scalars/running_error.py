@@ -136,7 +136,9 @@ class Rounded:
         """A bound on the difference of what is computed from the exact value."""
         if self.count == 1:
             return self.error
-        return (self.error + growth(self.count - 1, self.format.unit) * self.magnitude) * _WIDER
+        # One more than the additions, as `g + g w` may be `g (1 + w)`: a product of the whole sum.
+        roundings = self.count if self.error else self.count - 1
+        return (self.error + growth(roundings, self.format.unit) * self.magnitude) * _WIDER
 
     @property
     def _is_exactly_zero(self) -> bool:
@@ -176,7 +178,8 @@ class Rounded:
 
 
 def _single(exact: arb, error: float, of: Format) -> Rounded:
-    """A number that is no sum."""
+    """A number that is no sum; an error that is no number, as 0 times no limit, is no limit."""
+    error = math.inf if math.isnan(error) else error
     return Rounded(exact, 1, (_upper(exact) + error) * _WIDER, error, of)
 
 
@@ -248,6 +251,12 @@ class RunningErrors(ObjectScalars):
             return self._computed(chosen.exact, 0.0, 0 if chosen.exact.is_zero() else LIBRARY_ERROR)
 
         return np.asarray(np.frompyfunc(pick, 3, 1)(condition, then, otherwise), dtype=object)
+
+    def rounded(self, values: Array, times: int) -> Array:
+        def more(value: Rounded) -> Rounded:
+            return self._computed(value.exact, value.bound, times)
+
+        return np.asarray(np.frompyfunc(more, 1, 1)(values), dtype=object)
 
     def _digamma_error(self, x: arb) -> float:
         """What a digamma by recurrence makes: it is a sum of terms that cancel near the roots.

@@ -148,6 +148,10 @@ class Scalars(ABC):
         """The numbers of one array where a condition holds, those of another elsewhere."""
         return np.where(condition, then, otherwise)
 
+    def rounded(self, values: Array, times: int) -> Array:
+        """The same numbers, as a kernel has them that computes them with so many more roundings."""
+        return values
+
     def constant_of(self, value: int) -> Any:
         """An int as a number of this system."""
         from fractions import Fraction
