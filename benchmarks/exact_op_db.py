@@ -79,7 +79,7 @@ def problems(op: Any, most: int) -> Iterator[tuple[Callable[..., Any], list[torc
             for place, tensor in zip(places, tensors, strict=True):
                 filled[place] = tensor
             first, arguments, options = tree_unflatten(filled, structure)
-            return process(op(first, *arguments, **options))
+            return process(op.gradcheck_wrapper(op, first, *arguments, **options))
 
         if places:
             yield function, [leaves[place].detach() for place in places]

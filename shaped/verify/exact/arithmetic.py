@@ -81,7 +81,8 @@ def times(left: object, right: object) -> Value:
         exponent = factor
         exp = law(lambda: field.power(one.exp_image(), exponent), one, which="exp")
     log = law(lambda: reduce(one.log_image() + other.log_image()), one, other, which="log")
-    return Value(one.shadow * other.shadow, residue, tangent, exp=exp, log=log)
+    square_of = one if one.residue is other.residue else None
+    return Value(one.shadow * other.shadow, residue, tangent, exp=exp, log=log, square_of=square_of)
 
 
 def _whole(number: object) -> int | None:
@@ -131,15 +132,20 @@ def whole_power(value: Value, exponent: int) -> Value:
         residue,
         tangent,
         log=law(lambda: reduce(value.log_image() * (exponent % PRIME)), value, which="log"),
+        square_of=value if exponent == 2 else None,
     )
 
 
 def square_root(value: object) -> Value:
-    """The square root: a true one of the residue where there is one."""
+    """The square root: a true one of the residue where there is one; of a square, the absolute value.
+
+    A root has two signs, of which the residues do not know the positive one. What holds for both holds.
+    """
     one = lift(value)
+    if one.square_of is not None:
+        return absolute(one.square_of)
     residue, true = field.root(one.residue, _ROOT_SALT)
-    if not bool(true.all()):
-        current().rootless = True
+    current().took_roots(true)
     tangent = None if one.tangent is None else multiply(one.tangent, field.inverse(reduce(2 * residue)))
     return Value(one.shadow.sqrt(), residue, tangent)
 

@@ -26,6 +26,12 @@ class Branches:
     Args:
         node: the operation that is being read.
         depends: whether its operands depend on the inputs; else it decides the same everywhere and is not recorded.
+        true: the comparisons that held somewhere.
+        false: those that did not hold somewhere.
+        kinks: where different values met.
+        undefined: the comparisons of NaN.
+        roots: of how many entries a root of even degree was taken.
+        rootless: whether one of them had none.
     """
 
     node: str = ""
@@ -34,6 +40,7 @@ class Branches:
     false: set[str] = field(default_factory=set)
     kinks: dict[str, None] = field(default_factory=dict)
     undefined: dict[str, None] = field(default_factory=dict)
+    roots: int = 0
     rootless: bool = False
 
     def record(self, outcome: Tensor) -> None:
@@ -48,6 +55,12 @@ class Branches:
         """Keep that two different values met, where the derivative may not exist."""
         if self.depends:
             self.kinks[f"{self.node.partition(':')[2]}: {what}"] = None
+
+    def took_roots(self, true: Tensor) -> None:
+        """Keep how many roots of even degree were taken, and whether each was one."""
+        if self.depends:
+            self.roots += true.numel()
+            self.rootless = self.rootless or not bool(true.all())
 
     def undecided(self) -> None:
         """Keep that the shadow was NaN where it had to decide."""

@@ -189,7 +189,8 @@ class _Check:
             self.undefined.update(reading.branches.undefined)
             if number == 0:
                 self._require_same_floats(reading, sample)
-            if reading.is_decided:
+            outside = number > 0 and reading.gap != 0 and not reading.is_finite
+            if reading.is_decided and not outside:
                 if reading.gap:
                     refusal = self._rejection(sample, reading)
                     if refusal is not None:

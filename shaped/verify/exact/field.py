@@ -15,9 +15,9 @@ from torch import Tensor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# The largest prime below 2^31 that is 3 modulo 4 (a root is one power) and has roots of all primes up to 37, so that
-# constants such as 1/sqrt(head size) have exact roots.
-PRIME: Final = 2147481311
+# The largest safe prime below 2^31 with roots of all primes up to 29: every residue has one root of each odd degree, a
+# square root is one power, and constants such as 1/sqrt(head size) are exact.
+PRIME: Final = 2146664519
 
 _LIMB = 16  # bits: a residue is two limbs
 _MOST_TERMS = 1 << 19  # sums of (2^17)^2 that float64 adds without rounding
@@ -138,6 +138,43 @@ def product(value: Tensor, dim: int) -> Tensor:
         rest = value[2 * half :]
         value = torch.cat([multiply(value[:half], value[half : 2 * half]), rest])
     return value[0]
+
+
+def inverse_and_determinant(matrix: Tensor) -> tuple[Tensor, Tensor]:
+    """The inverse of square matrices, and their determinants, by elimination; a singular one has determinant 0.
+
+    >>> inverse_and_determinant(torch.tensor([[1, 2], [0, 1]]))[1]
+    tensor(1)
+    """
+    size = matrix.shape[-1]
+    flat = matrix.reshape(-1, size, size)
+    batch = torch.arange(len(flat))
+    work = torch.cat([flat, torch.eye(size, dtype=torch.int64).expand_as(flat)], -1)
+    determinant = torch.ones(len(flat), dtype=torch.int64)
+    for k in range(size):
+        pivot = k + (work[:, k:, k] != 0).byte().argmax(1)
+        swapped = work.clone()
+        swapped[:, k], swapped[batch, pivot] = work[batch, pivot], work[:, k]
+        determinant = multiply(determinant, swapped[:, k, k] * torch.where(pivot == k, 1, -1))
+        row = multiply(swapped[:, k], inverse(swapped[:, k, k]).unsqueeze(-1))
+        work = reduce(swapped - multiply(swapped[:, :, k : k + 1], row.unsqueeze(1)))
+        work[:, k] = row
+    return work[..., size:].reshape(matrix.shape), determinant.reshape(matrix.shape[:-2])
+
+
+def nth_root(value: Tensor, degree: int) -> tuple[Tensor, Tensor]:
+    """A root of a degree, and where it is a true one: every residue has roots of odd degree, a square has its own.
+
+    Args:
+        value: residues.
+        degree: at least 1.
+    """
+    true = torch.ones_like(value, dtype=torch.bool)
+    while degree % 2 == 0:
+        candidate = power(value, (PRIME + 1) // 4)
+        true = true & (multiply(candidate, candidate) == value)
+        value, degree = candidate, degree // 2
+    return power(value, pow(degree, -1, PRIME - 1)), true
 
 
 def random(shape: torch.Size, generator: torch.Generator) -> Tensor:

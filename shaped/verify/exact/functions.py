@@ -9,6 +9,7 @@ Derivatives: Abramowitz and Stegun, chapters 4, 6, 7, 9.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from shaped.verify.exact.arithmetic import (
     times,
     whole_power,
 )
+from shaped.verify.exact.branches import current
 from shaped.verify.exact.field import multiply, reduce
 from shaped.verify.exact.value import Image, Value, lift
 
@@ -320,22 +322,52 @@ def log10(value: object) -> Value:
     return divide(log(value), math.log(10))
 
 
+def root(value: object, degree: int) -> Value:
+    """The positive root of a whole degree."""
+    one = lift(value)
+    if degree == 1:
+        return one
+    if degree == 2:
+        return square_root(one)
+    candidate, true = field.nth_root(one.residue, degree)
+    if degree % 2 == 0:
+        current().took_roots(true)
+    residue = torch.where(true, candidate, field.oracle(one.residue, _salt(f"root {degree}")))
+    return _chain(
+        one,
+        one.shadow ** (1 / degree),
+        residue,
+        lambda: field.inverse(multiply(torch.tensor(degree), field.power(residue, degree - 1))),
+    )
+
+
+_GREATEST_DEGREE = 64
+
+
 def constant_power(value: object, exponent: float) -> Value:
-    """`value` to a constant power: a whole power times an arbitrary function of the value and the rest below 1."""
+    """`value` to a constant power.
+
+    A whole power times one between 0 and 1: of a true root of the residue where there is one, else an arbitrary function
+    of the value. So x^(k+1) is x times x^k in any case.
+    """
     one = lift(value)
     if float(exponent).is_integer():
         return whole_power(one, int(exponent))
+    if 2 * exponent == int(2 * exponent):
+        return with_shadow(times(square_root(one), whole_power(one, math.floor(exponent))), one.shadow**exponent)
     whole = math.floor(exponent)
-    if exponent - whole == 0.5:
-        rest = square_root(one)
-    else:
-        slope = constants.of_float(exponent)
-        rest_residue = constants.of_float(exponent) - whole
-        part = field.oracle(reduce(one.residue + field.oracle(torch.tensor(rest_residue), 1)), _salt("power"))
-        residue = multiply(part, field.power(one.residue, whole))
-        lower = multiply(part, field.power(one.residue, whole - 1))
-        return _chain(one, one.shadow**exponent, residue, lambda: multiply(lower, torch.tensor(slope)))
-    return with_shadow(times(rest, whole_power(one, whole)), one.shadow**exponent)
+    slope = constants.of_float(exponent)
+    key = field.oracle(torch.tensor((slope - whole) % field.PRIME), _salt("exponent"))
+    part = field.oracle(reduce(one.residue + key), _salt("power"))
+    rest = Fraction(exponent - whole).limit_denominator(_GREATEST_DEGREE)
+    if abs(float(rest) - (exponent - whole)) < 1e-15:
+        candidate, true = field.nth_root(one.residue, rest.denominator)
+        if rest.denominator % 2 == 0:
+            current().took_roots(true)
+        part = torch.where(true, field.power(candidate, rest.numerator), part)
+    residue = multiply(part, field.power(one.residue, whole))
+    lower = multiply(part, field.power(one.residue, whole - 1))
+    return _chain(one, one.shadow**exponent, residue, lambda: multiply(lower, torch.tensor(slope)))
 
 
 def power(base: object, exponent: object) -> Value:

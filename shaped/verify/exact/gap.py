@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
     from shaped.verify.exact.trace import Joint
 
-_SEEDS = 3  # a rejection is repeated at other residues: one may come from a division by 0
-_SEEDS_FOR_ROOTS = 12  # more where a residue had no root
+_DIFFERENCES = 3  # a difference has to be seen this often: one may come from a division by 0
+_EVIDENCE = 24  # roots that were seen with signs that agree by chance with probability 1/2 each
+_FEW_ROOTS = 6  # so few are true roots all at once every now and then
+_ATTEMPTS = 100
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,11 @@ class Reading:
     def is_decided(self) -> bool:
         """Whether the shadow decided all comparisons, away from kinks."""
         return not self.branches.kinks and not self.branches.undefined
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the shadows of all results and gradients are finite, as they are inside of a function's domain."""
+        return all(bool(torch.isfinite(one.shadow).all()) for one in self.outputs if isinstance(one, Value))
 
 
 def read_once(
@@ -80,18 +87,35 @@ def read_once(
 
 
 def read_until_equal(graph: Joint, upstreams: Sequence[Tensor], inputs: Sequence[Tensor], seed: int) -> Reading:
-    """Read a graph; a difference is looked at again at other residues.
+    """Read a graph, again at other residues where one reading does not tell.
 
-    Equality at one random point is as good as at any; a difference may come from a residue that is 0 or has no root.
+    Without roots, equality at one random point is as good as at any, and a difference is looked at again, as it may come
+    from a residue that is 0. A square root has two signs: a formula that takes the wrong one is equal by chance at half of
+    the points, so that each root has to be seen often enough. And a residue may have no root, where formulas that square
+    the root differ: such a reading tells nothing.
     """
-    reading = read_once(graph, upstreams, inputs, seed)
-    attempt = 1
-    while reading.gap and reading.is_decided:
-        if attempt >= (_SEEDS_FOR_ROOTS if reading.branches.rootless else _SEEDS):
+    evidence = differences = attempt = 0
+    reading = last = read_once(graph, upstreams, inputs, seed)
+    while reading.is_decided:
+        roots = reading.branches.roots
+        if not reading.gap:
+            last = reading
+            evidence += roots
+            if not roots or evidence >= _EVIDENCE:
+                return reading
+        elif not reading.branches.rootless:
+            last = reading
+            differences += 1
+            if differences >= _DIFFERENCES:
+                return reading
+        attempt += 1
+        if attempt >= (_ATTEMPTS if roots <= _FEW_ROOTS else _DIFFERENCES):
             break
         reading = read_once(graph, upstreams, inputs, seed + attempt)
-        attempt += 1
-    return reading
+    if not reading.is_decided or reading.gap:
+        return reading
+    # Too few readings with true roots to believe in equality: as good as a difference.
+    return replace(last, gap=1)
 
 
 def differing_entry(graph: Joint, upstreams: Sequence[Tensor], inputs: Sequence[Tensor], seed: int) -> tuple[int, int]:

@@ -91,11 +91,31 @@ def joint(function: Function, backward: Function | None) -> Callable[[Sequence[T
     return both
 
 
+_DRAWS = frozenset(
+    {
+        "normal",
+        "normal_functional",
+        "bernoulli",
+        "uniform",
+        "exponential",
+        "geometric",
+        "cauchy",
+        "log_normal",
+        "poisson",
+    }
+)
+
+
 @cache
 def _decompositions() -> dict[Any, Function]:
     """torch's decompositions of the operations without a rule."""
     table: dict[Any, Function] = {**decomposition_table, **core_aten_decompositions()}
-    return {op: function for op, function in table.items() if not _has_rule(op)}
+    return {op: function for op, function in table.items() if not _has_rule(op) and not _draws(op)}
+
+
+def _draws(operation: Any) -> bool:
+    """Whether an operation is a draw whose parameters autograd gives no gradient of; its decomposition would have one."""
+    return isinstance(operation, torch._ops.OpOverload) and operation.overloadpacket.__name__.rstrip("_") in _DRAWS
 
 
 def _has_rule(operation: Any) -> bool:

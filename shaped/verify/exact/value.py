@@ -59,9 +59,10 @@ class Value:
         exp: the image of its exp; None where it follows from the value alone.
         log: the image of its log; likewise.
         shift: `(base, k)` where the value is `base + k`, for powers with such exponents.
+        square_of: the value that it is the square of, whose absolute value is its root.
     """
 
-    __slots__ = ("_without_tangent", "exp", "log", "residue", "shadow", "shift", "tangent")
+    __slots__ = ("_without_tangent", "exp", "log", "residue", "shadow", "shift", "square_of", "tangent")
 
     def __init__(
         self,
@@ -72,6 +73,7 @@ class Value:
         exp: Image | None = None,
         log: Image | None = None,
         shift: tuple[Tensor, int] | None = None,
+        square_of: Value | None = None,
     ) -> None:
         self.shadow = shadow
         self.residue = residue
@@ -79,6 +81,7 @@ class Value:
         self.exp = exp
         self.log = log
         self.shift = shift
+        self.square_of = square_of
         self._without_tangent: Value | None = None
 
     @property
@@ -97,7 +100,14 @@ class Value:
         if self.tangent is None:
             return self
         if self._without_tangent is None:
-            self._without_tangent = Value(self.shadow, self.residue, exp=self.exp, log=self.log, shift=self.shift)
+            self._without_tangent = Value(
+                self.shadow,
+                self.residue,
+                exp=self.exp,
+                log=self.log,
+                shift=self.shift,
+                square_of=None if self.square_of is None else self.square_of.without_tangent,
+            )
         return self._without_tangent
 
     def exp_image(self) -> Tensor:
@@ -121,6 +131,7 @@ class Value:
             exp=self._moved(self.exp, function),
             log=self._moved(self.log, function),
             shift=None if self.shift is None else (function(self.shift[0].expand(self.shape)), self.shift[1]),
+            square_of=None if self.square_of is None else self.square_of.move(function),
         )
 
     def _moved(self, image: Image | None, function: Callable[[Tensor], Tensor]) -> Image | None:

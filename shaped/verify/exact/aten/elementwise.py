@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -80,7 +81,7 @@ def _mul(left: Any, right: Any) -> Value:
     return times(left, right)
 
 
-@rule("div.Tensor", "div.Scalar", "true_divide")
+@rule("div.Tensor", "div.Scalar", "div.default", "true_divide")
 def _div(left: Any, right: Any) -> Value:
     return divide(left, right)
 
@@ -150,7 +151,7 @@ def _copysign(value: Any, sign: Any) -> Value:
     return where(~torch.signbit(lift(sign).shadow), size, negative(size))
 
 
-@rule("pow.Tensor_Scalar", "pow.Tensor_Tensor", "pow.Scalar", "float_power")
+@rule("pow", "float_power")
 def _pow(base: Any, exponent: Any) -> Value:
     if isinstance(exponent, Tensor) and exponent.dim() == 0:
         exponent = exponent.item()
@@ -226,3 +227,14 @@ def _addcmul(start: Any, left: Any, right: Any, **options: float) -> Value:
 @rule("addcdiv")
 def _addcdiv(start: Any, left: Any, right: Any, **options: float) -> Value:
     return add(start, divide(left, right), options.get("value", 1))
+
+
+@rule("softshrink_backward", "hardshrink_backward")
+def _shrink_backward(upstream: Value, value: Value, threshold: Any) -> Value:
+    inside = compare(torch.le, value, threshold) & compare(torch.ge, value, -threshold)
+    return where(inside, 0, upstream)
+
+
+@rule("angle")
+def _angle(value: Value) -> Value:
+    return where(compare(torch.lt, value, 0), math.pi, 0)

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from shaped.verify.exact import field
-from shaped.verify.exact.arithmetic import linear, linear_of_many, times, where
+from shaped.verify.exact.arithmetic import divide, linear, linear_of_many, times, where
 from shaped.verify.exact.aten.registry import UnsupportedError, rule
+from shaped.verify.exact.branches import current, is_same
 from shaped.verify.exact.value import Value, lift
 
 
@@ -45,9 +45,8 @@ def _masked_select(value: Value, mask: Tensor) -> Value:
 @rule("index_put", "_unsafe_index_put")
 def _index_put(value: Any, indices: Any, source: Any, accumulate: bool = False) -> Value:
     def put(both: Any) -> Tensor:
-        key = [index for index in _key(indices)]
-        tensors = [None if isinstance(index, slice) else index for index in key]
-        return torch.ops.aten.index_put(both[0], tensors, both[1], accumulate)
+        result: Tensor = torch.ops.aten.index_put(both[0], list(indices), both[1], accumulate)
+        return result
 
     return linear_of_many(put, [lift(value), lift(source)])
 
@@ -120,9 +119,52 @@ def _embedding_dense_backward(value: Value, index: Tensor, rows: int, padding: i
     return linear(place, value)
 
 
-@rule("index_reduce", "scatter_reduce.two")
-def _index_reduce(*_: Any, **__: Any) -> Value:
-    raise UnsupportedError("reductions into places")
+@rule("masked_scatter_backward")
+def _masked_scatter_backward(value: Value, mask: Tensor, sizes: Any) -> Value:
+    def pick(one: Tensor) -> Tensor:
+        picked = one.masked_select(mask)
+        count = torch.Size(sizes).numel()
+        return torch.nn.functional.pad(picked, (0, count - picked.numel())).reshape(sizes)
+
+    return linear(pick, value)
 
 
-_ = field
+@rule("scatter_reduce")
+def _reduce_into(value: Any, dim: int, index: Tensor, source: Any, reduce: str, *, include_self: bool = True) -> Value:
+    """Reductions of a source into places, together with what is there or in place of it."""
+    target, part = lift(value), lift(source)
+    if not target.ndim:
+        raise UnsupportedError("reductions into a tensor without dims")
+    if index.shape != part.shape:
+        part = part.move(lambda one: one[tuple(slice(0, size) for size in index.shape)])
+    ones = torch.ones(index.shape, dtype=torch.int64)
+    hits = torch.zeros(target.shape, dtype=torch.int64).scatter_add(dim, index, ones)
+    if reduce in ("sum", "mean"):
+        base = target if include_self else where(hits > 0, 0, target)
+        summed = _scatter_add(base, dim, index, part)
+        count = (hits + int(include_self)).clamp(min=1)
+        return summed if reduce == "sum" else divide(summed, count)
+    if reduce not in ("amax", "amin"):
+        raise UnsupportedError(f"reductions into places by {reduce}")
+    extreme = target.shadow.scatter_reduce(dim, index, part.shadow, reduce, include_self=include_self)
+    wins = part.shadow == extreme.gather(dim, index)
+    number = torch.arange(index.numel()).reshape(index.shape)
+    owner = torch.full(target.shape, -1).scatter_reduce(dim, index, torch.where(wins, number, -1), "amax")
+    kept = (target.shadow == extreme) & (hits == 0 if not include_self else torch.tensor(True))
+    taken = part.move(lambda one: one.reshape(-1)[owner.clamp(min=0)])
+    result = where(kept, target, taken)
+    if current().depends:
+        rivals = result.move(lambda one: one.gather(dim, index))
+        if bool((wins & ~is_same(rivals, part)).any()):
+            current().kink("a tie of the extremes")
+    return result
+
+
+@rule("index_reduce")
+def _index_reduce(value: Any, dim: int, index: Tensor, source: Any, reduce: str, *, include_self: bool = True) -> Value:
+    part = lift(source)
+    if not part.ndim:
+        raise UnsupportedError("reductions into a tensor without dims")
+    places = index.reshape([-1 if k == dim % part.ndim else 1 for k in range(part.ndim)]).expand(part.shape)
+    result: Value = _reduce_into(value, dim, places, part, reduce, include_self=include_self)
+    return result

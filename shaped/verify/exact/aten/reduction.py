@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from shaped.verify.exact import arithmetic, field
-from shaped.verify.exact.arithmetic import add, count, divide, square_root, subtract, times, total, where
-from shaped.verify.exact.aten.registry import UnsupportedError, rule
+from shaped.verify.exact import arithmetic
+from shaped.verify.exact.arithmetic import count, divide, square_root, subtract, times, total
+from shaped.verify.exact.aten.registry import rule
 from shaped.verify.exact.branches import compare, current, is_same
+from shaped.verify.exact.functions import constant_power, exp, log, root, with_shadow
 from shaped.verify.exact.value import Value, lift
 
 
@@ -95,20 +97,24 @@ def _cumprod(value: Any, dim: int, *, dtype: Any = None) -> Value:
 
 @rule("linalg_vector_norm")
 def _vector_norm(value: Value, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Value:  # noqa: A002  # torch's name
-    dims = dims_of(dim)
-    if ord == 2:
-        return square_root(total(times(value, value), dims, keepdim=keepdim))
-    if ord == 1:
-        return total(arithmetic.absolute(value), dims, keepdim=keepdim)
-    if ord == 0:
-        return total(lift(compare(torch.ne, value, 0)), dims, keepdim=keepdim)
-    if ord in (float("inf"), float("-inf")):
-        extremum: Value = (_amax if ord > 0 else _amin)(arithmetic.absolute(value), dims, keepdim)
-        return extremum
-    from shaped.verify.exact.functions import constant_power
+    return vector_norm(value, ord, dims_of(dim), keepdim=keepdim)
 
-    powers = total(constant_power(arithmetic.absolute(value), ord), dims, keepdim=keepdim)
-    return constant_power(powers, 1 / ord)
+
+def vector_norm(value: Value, degree: float, dims: list[int], *, keepdim: bool = False) -> Value:
+    """The norm of a degree along dims; all of them if none is named."""
+    if degree == 2:
+        return square_root(total(times(value, value), dims, keepdim=keepdim))
+    size = arithmetic.absolute(value)
+    if degree == 1:
+        return total(size, dims, keepdim=keepdim)
+    if degree == 0:
+        return total(lift(compare(torch.ne, value, 0).double()), dims, keepdim=keepdim)
+    if math.isinf(degree):
+        return _extremum(size, dims, keepdim, greatest=degree > 0)
+    powers = total(constant_power(size, degree), dims, keepdim=keepdim)
+    if float(degree).is_integer() and degree > 0:
+        return root(powers, int(degree))
+    return constant_power(powers, 1 / degree)
 
 
 def _merged(value: Value, dims: list[int]) -> tuple[Value, list[int]]:
@@ -223,11 +229,19 @@ def _kthvalue(value: Value, k: int, dim: int = -1, keepdim: bool = False) -> tup
     return _picked(value, index, dim, keepdim)
 
 
-@rule("median.dim", "nanmedian.dim")
+@rule("median.dim")
 def _median_dim(value: Value, dim: int, keepdim: bool = False) -> tuple[Value, Tensor]:
     if not value.ndim:
         return value, torch.tensor(0)
     index = torch.median(value.shadow, dim, True).indices
+    return _picked(value, index, dim, keepdim)
+
+
+@rule("nanmedian.dim")
+def _nanmedian_dim(value: Value, dim: int, keepdim: bool = False) -> tuple[Value, Tensor]:
+    if not value.ndim:
+        return value, torch.tensor(0)
+    index = torch.nanmedian(value.shadow, dim, True).indices
     return _picked(value, index, dim, keepdim)
 
 
@@ -246,10 +260,15 @@ def _picked(value: Value, index: Tensor, dim: int, keepdim: bool) -> tuple[Value
     return result.move(lambda one: one.squeeze(dim)), index.squeeze(dim)
 
 
-@rule("median.default", "nanmedian.default")
+@rule("median.default")
 def _median(value: Value) -> Value:
-    flat = value.move(lambda one: one.reshape(-1))
-    result: Value = _median_dim(flat, 0)[0]
+    result: Value = _median_dim(value.move(lambda one: one.reshape(-1)), 0)[0]
+    return result
+
+
+@rule("nanmedian.default")
+def _nanmedian(value: Value) -> Value:
+    result: Value = _nanmedian_dim(value.move(lambda one: one.reshape(-1)), 0)[0]
     return result
 
 
@@ -267,8 +286,6 @@ def _cummin(value: Value, dim: int) -> tuple[Value, Tensor]:
 
 @rule("logcumsumexp")
 def _logcumsumexp(value: Value, dim: int) -> Value:
-    from shaped.verify.exact.functions import exp, log, with_shadow
-
     if not value.ndim:
         return value
     return with_shadow(log(_cumsum(exp(value), dim)), torch.logcumsumexp(value.shadow, dim))
@@ -276,10 +293,5 @@ def _logcumsumexp(value: Value, dim: int) -> Value:
 
 @rule("logsumexp")
 def _logsumexp(value: Value, dim: Any, keepdim: bool = False) -> Value:
-    from shaped.verify.exact.functions import exp, log, with_shadow
-
     result = log(total(exp(value), dims_of(dim), keepdim=keepdim))
     return with_shadow(result, torch.logsumexp(value.shadow, dims_of(dim), keepdim=keepdim))
-
-
-_ = (field, add, where, UnsupportedError)
