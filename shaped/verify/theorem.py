@@ -9,6 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any
 
 from shaped.spec.dims import Dim
@@ -57,7 +58,7 @@ class Theorem:
     def forward(self) -> Callable[..., Any]:
         """The meaning."""
         load()
-        return MEANINGS[self.op].entry
+        return _by_name(MEANINGS[self.op].entry)
 
     def backward(self) -> Callable[..., Any]:
         """The declared backward.
@@ -69,7 +70,23 @@ class Theorem:
         found = MEANINGS[self.op].backward
         if found is None:
             raise LookupError(f"{self.op} has no declared backward: add one with @backward in spec/meanings")
-        return found
+        return _by_name(found)
+
+
+def _by_name(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, whose parameter for all further arguments (`*dims`) can be given by name, as a list, too."""
+    parameters = inspect.signature(function).parameters.values()
+    starred = next((each.name for each in parameters if each.kind is each.VAR_POSITIONAL), None)
+    if starred is None:
+        return function
+    before = [each.name for each in parameters][: [each.name for each in parameters].index(starred)]
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        further = kwargs.pop(starred, ())
+        return function(*args, *(kwargs.pop(name) for name in before[len(args) :]), *further, **kwargs)
+
+    return call
 
 
 @dataclass(frozen=True)
