@@ -63,7 +63,8 @@ class Certificate:
 
     @property
     def _indices(self) -> tuple[Any, ...]:
-        return tuple(place.symbol for place in self.entry.at)
+        # An axis of size 1 has no index: its place is 0.
+        return tuple(place.symbol for place in self.entry.at if place.symbol is not None)
 
     def _compare(self, point: Point, result: Agreement) -> None:
         reason = Reason.UNDECIDED
