@@ -55,7 +55,7 @@ class Counterexample:
     def verdict(self, subject: Subject) -> Verdict:
         """The answer that shows it."""
         fault, upstream = self.fault, self.upstream
-        inputs: dict[str, object] = {subject.upstream_name: shown(upstream[0] if len(upstream) == 1 else upstream)}
+        inputs = {name: shown(value) for name, value in subject.named_upstream(upstream).items()}
         inputs |= {parameter.name: shown(value) for parameter, value in zip(subject.inputs, self.sample.inputs)}
         reason = f"{fault.reason} where {self.sample.point}" if self.sample.point else fault.reason
         sizes = dict(self.sample.sizes)

@@ -74,7 +74,6 @@ def layouts(signature: Signature) -> Iterator[Layout]:
     Raises:
         SubjectError: a parameter has neither an annotation of its shape nor a default.
     """
-    _require_annotations(signature)
     yield from _laid_out(signature, _usual(signature))
 
 
@@ -189,6 +188,7 @@ def _usual(signature: Signature) -> Iterator[_Choice]:
 
 def _laid_out(signature: Signature, choices: Iterator[_Choice]) -> Iterator[Layout]:
     """The layouts of the choices that give sizes, each once."""
+    _require_annotations(signature)
     seen = set()
     for choice in choices:
         try:

@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 
 def fault_of_form(subject: Subject, inputs: Inputs, outcome: Outcome) -> Fault | None:
     """The number, shapes, dtypes and devices of the gradients."""
-    tensors = sum(isinstance(value, Tensor) for value in inputs)
-    count = len(outcome.returned)
-    if count not in (len(inputs), tensors):
+    returned = list(outcome.returned)
+    while len(returned) > len(inputs) and returned[-1] is None:  # torch allows these
+        returned.pop()
+    count = len(returned)
+    places = subject.places_of_gradients(count, inputs)
+    if places is None:
         inputs_are = "1 input" if len(inputs) == 1 else f"{len(inputs)} inputs"
         gradients = "1 gradient" if count == 1 else f"{count} gradients"
         return Fault(Level.REFUTED, f"the backward returns {gradients} for {inputs_are}: one for each is wanted")
-    places = [i for i, value in enumerate(inputs) if count == len(inputs) or isinstance(value, Tensor)]
-    for place, gradient in zip(places, outcome.returned):
+    for place, gradient in zip(places, returned):
         fault = _form(subject.inputs[place].name, inputs[place], gradient)
         if fault is not None:
             return fault

@@ -106,7 +106,7 @@ class Signature:
 
     Args:
         name: the function, as the user calls it.
-        parameters: in order, without the `ctx` of a `torch.autograd.Function`.
+        parameters: those passed by position, in order, without the `ctx` of a `torch.autograd.Function`.
         returns: what it returns; its leaves are the outputs.
 
     >>> from jaxtyping import Float
@@ -144,8 +144,8 @@ class Signature:
         hints = _Hints(name, function)
         parameters = []
         for parameter in declared[1 if skip_context else 0 :]:
-            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                continue
+            if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+                continue  # inputs are passed by position
             read = hints.read(parameter.name, parameter.name)
             parameters.append(replace(read, default=parameter.default))
         return Signature(name, tuple(parameters), hints.read("return", "return"))

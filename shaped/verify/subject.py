@@ -143,6 +143,14 @@ class Subject:
         """What the backward calls the upstream gradient."""
         return self.backward_parameters[0].name if self.backward_parameters else "grad"
 
+    def named_upstream(self, upstream: Tensors) -> dict[str, object]:
+        """The upstream gradients as the backward takes them: by its parameters, or as one tuple."""
+        if len(upstream) == 1:
+            return {self.upstream_name: upstream[0]}
+        if self.function is not None and len(self.backward_parameters) == len(upstream):
+            return dict(zip((parameter.name for parameter in self.backward_parameters), upstream))
+        return {self.upstream_name: tuple(upstream)}
+
     @property
     def functions(self) -> tuple[Callable[..., object], ...]:
         """The code of the user: forward and backward, and the surrogate if there is one."""
@@ -204,13 +212,20 @@ class Subject:
         )
 
     def _by_input(self, returned: tuple[object, ...], inputs: Inputs) -> Tensors:
-        """The gradients in the order of the inputs; those of inputs that are no tensors may have been left out."""
-        gradients: list[Tensor | None] = [value if isinstance(value, Tensor) else None for value in returned]
-        places = [i for i, value in enumerate(inputs) if isinstance(value, Tensor)]
-        if len(gradients) == len(places) < len(inputs):
-            by_place = dict(zip(places, gradients))
-            gradients = [by_place.get(i) for i in range(len(inputs))]
-        return tuple([*gradients, *[None] * len(inputs)][: len(inputs)])
+        """The gradients in the order of the inputs, None where there is none."""
+        places = self.places_of_gradients(len(returned), inputs) or range(len(returned))
+        by_place = {i: value for i, value in zip(places, returned) if isinstance(value, Tensor)}
+        return tuple(by_place.get(i) for i in range(len(inputs)))
+
+    def places_of_gradients(self, count: int, inputs: Inputs) -> tuple[int, ...] | None:
+        """The inputs that `count` gradients belong to: all, those that may be tensors, or those that are.
+
+        None if there are more or fewer.
+        """
+        every = range(len(inputs))
+        tensors = [i for i in every if isinstance(inputs[i], Tensor)]
+        annotated = [i for i in every if self.inputs[i].annotation is not None or i in tensors]
+        return next((tuple(places) for places in (every, annotated, tensors) if len(places) == count), None)
 
     def _run_function(self, inputs: Inputs, upstream: Tensors) -> Outcome:
         assert self.function is not None
@@ -235,13 +250,15 @@ class Subject:
         pairs = zip(names, (*own, *own_upstream), (*inputs, *upstream))
         return [name for name, now, before in pairs if not same(now, before)]
 
-    def apply(self, inputs: Inputs) -> tuple[object, ...]:
-        """The outputs of a `torch.autograd.Function` as autograd knows them; each tuple as its elements."""
+    def apply(self, inputs: Inputs, *, copies: bool = True) -> tuple[object, ...]:
+        """The outputs of a `torch.autograd.Function` as autograd knows them; each tuple as its elements.
+
+        A forward may write to its inputs, which leaves do not allow: it gets copies of them.
+        """
         assert self.function is not None
         call: Callable[..., object] = getattr(self.function, "apply")  # noqa: B009  # untyped in torch
         seed()
-        # A forward may write to its inputs, which leaves do not allow.
-        return flat(call(*(value.clone() if isinstance(value, Tensor) else value for value in inputs)))
+        return flat(call(*(value.clone() if copies and isinstance(value, Tensor) else value for value in inputs)))
 
     def reference(self, inputs: Inputs, upstream: Tensors, *, create_graph: bool = False) -> Tensors:
         """The gradients that are meant: autograd through the plain code of the forward, or of the surrogate.

@@ -72,20 +72,17 @@ def _fault_of_state(subject: Subject, inputs: Inputs, upstream: Tensors, gradien
 
 def _fault_of_a_written_input(subject: Subject, inputs: Inputs, upstream: Tensors, gradients: Tensors) -> Fault | None:
     """An input that the program changes before the backward: torch refuses that for saved tensors only."""
-    assert subject.function is not None
     for place in differentiable(inputs):
         own = leaves(inputs)
         passed = tuple(value.clone() if isinstance(value, Tensor) else value for value in own)
-        call = getattr(subject.function, "apply")  # noqa: B009  # untyped in torch
-        outputs = call(*passed)
-        flat = outputs if isinstance(outputs, tuple) else (outputs,)
+        outputs = subject.apply(passed, copies=False)
         changed = passed[place]
-        if not isinstance(changed, Tensor) or any(_shares_memory(changed, output) for output in flat):
+        if not isinstance(changed, Tensor) or any(_shares_memory(changed, output) for output in outputs):
             continue
         try:
             with torch.no_grad():
                 changed.mul_(0.5)
-            found = pull_back(flat, own, upstream, differentiable(own))
+            found = pull_back(outputs, own, upstream, differentiable(own))
         except Exception:  # torch says that a saved tensor was changed
             continue
         if differing(subject, gradients, found):

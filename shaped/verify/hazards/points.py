@@ -11,7 +11,7 @@ from shaped.verify.comparison import reference
 from shaped.verify.constants import constants, takes_logarithms
 from shaped.verify.faults import Counterexample, Fault, is_nan, number
 from shaped.verify.refutation import fault_at
-from shaped.verify.samples import Sample, draw_upstream
+from shaped.verify.samples import Sample, all_finite, draw_upstream
 from shaped.verify.special_points import float_points, infinite_points, integer_points
 from shaped.verify.subject import differentiable
 from shaped.verify.trials import counts, finite_outputs, given_sample, outputs_at
@@ -43,7 +43,7 @@ def faults_at_points(
             fault = fault_at(subject, sample.inputs, upstream, is_special=bool(name) or is_empty)
             if fault is not None:
                 yield Counterexample(fault, Sample(sample.inputs, sample.sizes, name), upstream)
-    for sample in log_domain_samples(subject, sampler):
+    for sample in () if is_empty else log_domain_samples(subject, sampler):
         fault_there = _fault_in_the_log_domain(subject, sample) if counts(subject, sample, domain) else None
         if fault_there is not None:
             yield fault_there
@@ -97,8 +97,12 @@ def log_domain_samples(subject: Subject, sampler: Sampler) -> Iterator[Sample]:
     """Points with entries -inf, as masked logits and logarithms of 0 have them.
 
     A class of points (one entry, one row, all) counts only if the forward takes every one of them, that is if all
-    outputs are finite; where the code computes with logarithms of probabilities, outputs -inf are regular as well.
+    outputs are finite; where the code computes with logarithms of probabilities, outputs -inf are regular as well. So
+    are they at inputs that the user gave.
     """
+    given = given_sample(sampler)
+    if given is not None and not all_finite(given.inputs) and _takes(subject, given.inputs, True):
+        yield given
     is_log = takes_logarithms(subject.functions)
     for i, points in infinite_points(sampler):
         samples = []
