@@ -7,6 +7,7 @@ forward accepts.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     Regime = Callable[[tuple[int, ...], torch.Generator], Tensor]
 
-_TRIES = 3  # draws of a regime, of which most must be finite
+_TRIES = 6  # draws of a regime: all must be finite; half of them, if no regime has that
 
 
 @dataclass(frozen=True)
@@ -199,21 +200,28 @@ class Sampler:
 
     def _find_regimes(self) -> None:
         floats = [i for i, slot in enumerate(self.layout.slots) if slot.kind in ("float", "complex")]
-        for regime in _REGIMES:
+        for wanted, regime in itertools.product((_TRIES, _TRIES // 2), _REGIMES):
             self.regimes = [regime] * len(self.layout.slots)
-            if self._mostly_finite():
+            if self._is_finite_at(wanted):
                 break
         else:
-            self.problem = self.problem or "the forward is not finite at any sample"
+            self.problem = self.problem or "the forward is not finite at most samples"
             return
         self.problem = ""
         for i in floats if len(floats) > 1 else ():
             kept, self.regimes[i] = self.regimes[i], _normal
-            if kept is not _normal and not self._mostly_finite():
+            if kept is not _normal and not self._is_finite_at(wanted):
                 self.regimes[i] = kept
 
-    def _mostly_finite(self) -> bool:
-        return sum(self.is_finite(self.draw(number).inputs) for number in range(_TRIES)) > _TRIES // 2
+    def _is_finite_at(self, wanted: int) -> bool:
+        """Whether the forward is finite at `wanted` of the draws."""
+        missing = _TRIES - wanted
+        for number in range(_TRIES):
+            if not self.is_finite(self.draw(number).inputs):
+                missing -= 1
+                if missing < 0:
+                    return False
+        return True
 
 
 def _mixed(mask: Tensor) -> Tensor:
