@@ -3,7 +3,8 @@
 It shares nothing with what proves: the expressions are evaluated as they stand, in exact arithmetic where the values
 are rational, else in balls of 128 bits. A proof that is wrong would have to be wrong for no point drawn here, and for
 functions that are analytic on their domain (all that expressions can say, between kinks) two that differ are equal on
-a set of measure 0 only.
+a set of measure 0 only. Where balls cannot decide a branch (two irrational numbers that are equal), residues modulo a
+prime may (`scalars.field`); as a law that they lack makes them differ, they only ever show that values are equal.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 from shaped.spec.evaluation.evaluate import Evaluated, Evaluation
 from shaped.spec.evaluation.samples import Names, Point, draw
+from shaped.spec.scalars.field import Field, FieldNumber
 from shaped.spec.scalars.fractions import Fractions
 from shaped.spec.scalars.system import Reason
 
@@ -185,6 +187,7 @@ def exact_systems() -> Iterator[Any]:
 
     for precision in _PRECISIONS:
         yield Balls(precision)
+    yield Field()
 
 
 def _first_reason(first: Evaluated, second: Evaluated, at: tuple[int, ...]) -> Reason | None:
@@ -198,6 +201,8 @@ def are_equal(one: Any, other: Any) -> bool | None:
     """Whether two values are equal, None if their enclosures are too wide to tell."""
     if isinstance(one, (Fraction, float)) and isinstance(other, (Fraction, float)):  # floats are infinities
         return one == other
+    if isinstance(one, FieldNumber) and isinstance(other, FieldNumber):
+        return True if one.residue == other.residue else None
     if isinstance(one, float) or isinstance(other, float):
         return False
     if not one.overlaps(other):

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PRIME = 2**61 - 1
-# The images of exp are powers with this exponent, so they have the roots that exp(x/2), exp(x/3), ... stand for.
-_ROOTS = math.lcm(*range(1, 13))
-_MOST_TERMS = 16  # products of sums are multiplied out up to here, to find `exp((a + b) c) = exp(ac) exp(bc)`
+# The images of exp lie in the subgroup of this order, which no prime up to 13 divides: there each has one n-th root for
+# n a product of these primes, which exp(x/n) stands for.
+_ORDER = (PRIME - 1) // (2 * 3**2 * 5**2 * 7 * 11 * 13)
+_MOST_TERMS = 64  # products of sums are multiplied out up to here, to find `exp((a + b) c) = exp(ac) exp(bc)`
 _FLOATS = Floats()
 
 Terms = dict[int, Fraction]
@@ -254,10 +255,10 @@ class Field(ObjectScalars):
         known = self._exp.get(term)
         if known is not None:
             return self._power(known, coefficient)
-        exponent = coefficient * _ROOTS
-        if exponent.denominator != 1:
+        if math.gcd(coefficient.denominator, _ORDER) != 1:
             raise Undefined(Reason.UNSUPPORTED)
-        return pow(self._oracle(f"exp {term}"), exponent.numerator, PRIME)
+        base = pow(self._oracle(f"exp {term}"), (PRIME - 1) // _ORDER, PRIME)
+        return pow(base, coefficient.numerator * pow(coefficient.denominator, -1, _ORDER), PRIME)
 
     def _logarithm(self, argument: FieldNumber, shadow: float) -> FieldNumber:
         total = constant(Fraction(0))

@@ -149,3 +149,13 @@ def test_sizes_can_be_fixed() -> None:
 def test_the_same_seed_draws_the_same_points() -> None:
     first, second = (check_equal(at, at + 1, [i, j], seed=3).disagreement for _ in range(2))
     assert str(first) == str(second)
+
+
+def test_a_tie_of_irrational_numbers_is_decided_by_algebra() -> None:
+    tied = zero(exp(at + 1) - exp(at) * exp(real(1)))
+    result = compare(where(tied, at, 2 * at), at)
+    assert result.holds, result
+    assert result.exact == 0
+    # What only residues could tell apart is not called different.
+    assert compare(where(tied, at, 2 * at), 2 * at).disagreement is None
+    assert not compare(where(tied, at, 2 * at), 2 * at).holds
