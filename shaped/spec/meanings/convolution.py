@@ -17,7 +17,7 @@ from shaped.spec.normal_form import divide
 from shaped.spec.tensor import Axis, NotExpressible, Tensor, summed, with_entry
 
 PerAxis = SizeLike | Sequence[SizeLike]
-Grads = tuple[Tensor | None, ...]
+Grads = tuple[Tensor, ...]
 
 
 @dataclass(frozen=True)
@@ -168,11 +168,11 @@ def _convolve_backward(
     convolution = _convolution(batch, weight, options)
     to_input = convolution.transposed(upstream, weight, batch.sizes[2:])
     to_weight = convolution.weight_gradient(batch, upstream, weight)
-    return _as_given(input, to_input), to_weight, _bias_gradient(upstream, bias)
+    return _as_given(input, to_input), to_weight, *_bias_gradient(upstream, bias)
 
 
-def _bias_gradient(grad: Tensor, bias: Tensor | None) -> Tensor | None:
-    return None if bias is None else grad.sum((0, *range(2, grad.rank)))
+def _bias_gradient(grad: Tensor, bias: Tensor | None) -> Grads:
+    return () if bias is None else (grad.sum((0, *range(2, grad.rank))),)
 
 
 TransposedOptions = tuple[PerAxis, PerAxis, PerAxis, SizeLike, PerAxis]
@@ -211,7 +211,7 @@ def _transpose_backward(
     convolution, _ = _transposed(batch, weight, options)
     to_input = convolution.forward(upstream, weight)
     to_weight = convolution.weight_gradient(upstream, batch, weight)
-    return _as_given(input, to_input), to_weight, _bias_gradient(upstream, bias)
+    return _as_given(input, to_input), to_weight, *_bias_gradient(upstream, bias)
 
 
 def _declare(rank: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from shaped.errors import ShapeError
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.labels import Label, contract, require_equal, require_rank
+from shaped.spec.meanings.unbroadcast import unbroadcast
 from shaped.spec.tensor import Tensor
 
 
@@ -21,16 +22,12 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 @backward("linear")
-def linear_backward(
-    grad: Tensor, input: Tensor, weight: Tensor, bias: Tensor | None = None
-) -> tuple[Tensor | None, ...]:
+def linear_backward(grad: Tensor, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> tuple[Tensor, ...]:
     batch: list[object] = list(range(input.rank - 1))
     out = ["o"] if weight.rank == 2 else []
     to_input = contract("linear", [grad, weight.conj()], [[*batch, *out], [*out, "i"]], [*batch, "i"])
     to_weight = contract("linear", [grad, input.conj()], [[*batch, *out], [*batch, "i"]], [*out, "i"])
-    if bias is None:
-        return to_input, to_weight, None
-    return to_input, to_weight, grad.sum(tuple(range(grad.rank - bias.rank))) if grad.rank > bias.rank else grad
+    return to_input, to_weight, *(() if bias is None else (unbroadcast(grad, bias),))
 
 
 @meaning("bilinear")
@@ -47,11 +44,10 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 @backward("bilinear")
 def bilinear_backward(
     grad: Tensor, input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None
-) -> tuple[Tensor | None, ...]:
+) -> tuple[Tensor, ...]:
     batch: list[object] = list(range(input1.rank - 1))
     upstream, first, second, middle = [*batch, "o"], [*batch, "i"], [*batch, "j"], ["o", "i", "j"]
     to_first = contract("bilinear", [grad, input2, weight], [upstream, second, middle], first)
     to_second = contract("bilinear", [grad, input1, weight], [upstream, first, middle], second)
     to_weight = contract("bilinear", [grad, input1, input2], [upstream, first, second], middle)
-    to_bias = None if bias is None else grad.sum(tuple(range(len(batch)))) if batch else grad
-    return to_first, to_second, to_weight, to_bias
+    return to_first, to_second, to_weight, *(() if bias is None else (unbroadcast(grad, bias),))

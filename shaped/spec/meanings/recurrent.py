@@ -14,17 +14,17 @@ Grads = tuple[Tensor | None, ...]
 
 
 class _LinearGrads(NamedTuple):
-    """The gradients of `linear`."""
+    """The gradients of `linear`; no bias has none."""
 
     input: Tensor
     weight: Tensor
-    bias: Tensor | None
+    bias: tuple[Tensor, ...]
 
 
 def _linear_backward(grad: Tensor, input: Tensor, weight: Tensor, bias: Tensor | None) -> _LinearGrads:
     rows = grad if grad.rank == 2 else grad.unsqueeze(0)
     seen = input if input.rank == 2 else input.unsqueeze(0)
-    return _LinearGrads(grad @ weight, rows.t() @ seen, None if bias is None else rows.sum(0))
+    return _LinearGrads(grad @ weight, rows.t() @ seen, () if bias is None else (rows.sum(0),))
 
 
 def _declare_plain(
@@ -50,7 +50,7 @@ def _declare_plain(
     ) -> Grads:
         inner = grad * slope(cell(input, hx, w_ih, w_hh, b_ih, b_hh))
         to_input, to_state = _linear_backward(inner, input, w_ih, b_ih), _linear_backward(inner, hx, w_hh, b_hh)
-        return to_input.input, to_state.input, to_input.weight, to_state.weight, to_input.bias, to_state.bias
+        return to_input.input, to_state.input, to_input.weight, to_state.weight, *to_input.bias, *to_state.bias
 
 
 _declare_plain("rnn_tanh_cell", lambda x: x.tanh(), lambda y: 1 - y * y, "")
@@ -103,7 +103,7 @@ def lstm_cell_backward(
     joined = cat(gates, -1)
     to_input, to_state = _linear_backward(joined, input, w_ih, b_ih), _linear_backward(joined, hidden, w_hh, b_hh)
     states = to_state.input, total * forget
-    return to_input.input, states, to_input.weight, to_state.weight, to_input.bias, to_state.bias
+    return to_input.input, states, to_input.weight, to_state.weight, *to_input.bias, *to_state.bias
 
 
 class _GruGates(NamedTuple):
@@ -149,4 +149,4 @@ def gru_cell_backward(
     to_input = _linear_backward(cat([to_reset, to_update, to_candidate], -1), input, w_ih, b_ih)
     to_state = _linear_backward(cat([to_reset, to_update, to_candidate * reset], -1), hx, w_hh, b_hh)
     to_hx = to_state.input + grad * update
-    return to_input.input, to_hx, to_input.weight, to_state.weight, to_input.bias, to_state.bias
+    return to_input.input, to_hx, to_input.weight, to_state.weight, *to_input.bias, *to_state.bias

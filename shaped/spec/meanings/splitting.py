@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from shaped.errors import ShapeError
 from shaped.spec.dims import ZERO, Dim, ceildiv
-from shaped.spec.expr import Expr, both, index_nonnegative, real, where
+from shaped.spec.expr import Expr, both, index_nonnegative, index_zero, real, where
 from shaped.spec.index import is_nonnegative
 from shaped.spec.meaning import backward, meaning
-from shaped.spec.meanings.places import fresh_axis, new_axis, taken
+from shaped.spec.meanings.places import fresh_axis, in_range, new_axis, taken
 from shaped.spec.meanings.sizes import SizeLike, as_dim, as_int, is_size
 from shaped.spec.normal_form import divide
 from shaped.spec.tensor import NotExpressible, Tensor, build, summed
@@ -54,7 +54,7 @@ def _set_back(grads: Sequence[Tensor], input: Tensor, axis: int, starts: Sequenc
         total = real(0)
         for grad, start, size in zip(grads, starts, sizes):
             place = at[axis] - start
-            inside = both(index_nonnegative(place), index_nonnegative(size - 1 - place))
+            inside = index_zero(place) if size == 1 else in_range(place, size)
             term = where(inside, grad.at(*at[:axis], place, *at[axis + 1 :]), 0)
             total = total + term
         return total
