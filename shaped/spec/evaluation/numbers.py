@@ -332,7 +332,7 @@ class Numbers:
             reasons = worst(reasons, masked(unknown, both))
             total = np.where(both, greater, np.where(signs > infinite, data, total))
             infinite = np.maximum(infinite, signs)
-        return self.grid(axes, total, reasons, infinite)
+        return self.grid(axes, self.scalars.greatest_found(total), reasons, infinite)
 
     def _where(self, condition: Grid, then: Grid, otherwise: Grid) -> Grid:
         axes, (chosen, first, second) = aligned(condition, then, otherwise)

@@ -144,6 +144,10 @@ class Scalars(ABC):
         sign, reasons = self.sign(self.add(left, self.multiply(right, np.asarray(self.constant_of(-1), self.dtype))))
         return np.where(sign >= 0, left, right), reasons
 
+    def greatest_found(self, values: Array) -> Array:
+        """The results of comparing along an axis by `greatest`, which may have counted ties in them."""
+        return values
+
     def choose(self, condition: Array, then: Array, otherwise: Array) -> Array:
         """The numbers of one array where a condition holds, those of another elsewhere."""
         return np.where(condition, then, otherwise)
