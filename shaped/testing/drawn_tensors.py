@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from shaped.testing.literal import print_tensors_as_literals
-from shaped.testing.special import Application, applications
+from shaped.testing.special import MOST_AXES, Application, Rows, points_of
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
@@ -108,9 +109,7 @@ def _tensors(
     special: bool,
 ) -> Tensor:
     drawn = tuple(draw(shape) if isinstance(shape, SearchStrategy) else shape)
-    application = (
-        draw(_application(drawn, entry.kind, entry.minus_infinity, entry.elements is None)) if special else None
-    )
+    special_point = draw(_special_point(entry.kind, entry.minus_infinity, entry.elements is None)) if special else None
     count = math.prod(drawn)
     if count <= MOST_DRAWN_ENTRIES:
         x = entry.tensor(draw(_entries(entry, count)))
@@ -123,8 +122,8 @@ def _tensors(
         for index, value in draw(_single_entries(entry, count)):
             x[index] = torch.tensor(entry.number(value), dtype=x.dtype)
     x = x.reshape(drawn)
-    if application is not None:
-        x = application(x)
+    if special_point is not None:
+        x = special_point(x)
     return _rounded(x, dtype)
 
 
@@ -224,15 +223,14 @@ def _single_entries(entry: _Entry, count: int) -> SearchStrategy[tuple[tuple[int
     return st.tuples(*[st.tuples(st.integers(0, count - 1), entry.strategy)] * SINGLE_ENTRIES)
 
 
-@functools.lru_cache(maxsize=1024)
-def _application(
-    shape: tuple[int, ...], kind: NumberKind, minus_infinity: bool, all_points: bool
-) -> SearchStrategy[Application | None]:
-    """No special point in half of the draws, and first, so that a failing example is shrunk to none."""
-    found = applications(shape, kind, minus_infinity)
+@functools.lru_cache(maxsize=64)
+def _special_point(kind: NumberKind, minus_infinity: bool, all_points: bool) -> SearchStrategy[Application | None]:
+    """A special point at some rows; none in half of the draws, and first, so that a failing example shrinks to none."""
+    points = points_of(kind, minus_infinity=minus_infinity)
     if not all_points:
-        found = tuple(one for one in found if one.point.name.startswith("equal"))
-    return st.sampled_from([None] * max(1, len(found)) + list(found))
+        points = tuple(point for point in points if point.name.startswith("equal"))
+    found = [Application(*one) for one in itertools.product(points, range(MOST_AXES), Rows)]
+    return st.sampled_from([*[None] * len(found), *found])
 
 
 def _rounded(x: Tensor, dtype: torch.dtype) -> Tensor:

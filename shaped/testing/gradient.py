@@ -39,6 +39,7 @@ def check_gradient(
         AssertionError: it is wrong, or not decided, or known at a weaker level; the text explains why, and ends with a
             program that shows the fault.
     """
+    __tracebackhide__ = True  # pytest shows the caller's line
     if level and level not in ACCEPTED:
         raise ValueError(f"level={level!r} is no level that a gradient can pass at: give one of {', '.join(ACCEPTED)}")
     verdict = verified(forward, backward, *inputs, gradient_of=gradient_of, domain=domain)

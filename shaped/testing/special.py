@@ -6,7 +6,7 @@ failing example shrinks by leaving the change out, while its entries stay as the
 
 from __future__ import annotations
 
-import functools
+import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -43,36 +43,45 @@ class SpecialPoint:
     has_infinities: bool = False
 
 
+class Rows(enum.Enum):
+    """The rows that a special point is at: all, or one of them."""
+
+    ALL = (None, None)
+    FIRST = (0, 1)
+    LAST = (-1, None)
+
+
 @dataclass(frozen=True)
 class Application:
-    """A special point at some rows of a tensor.
+    """A special point at some rows of a tensor. It means the same for every shape, so that sizes shrink alone.
 
     Args:
         point: what the rows become.
-        axis: the axis along which a row lies.
+        axis: the axis along which a row lies, counted from the last; where there are fewer axes, from the last again.
         rows: which rows.
     """
 
     point: SpecialPoint
-    axis: int
-    rows: slice
+    axis: int = 0
+    rows: Rows = Rows.ALL
 
     def __call__(self, x: Tensor) -> Tensor:
         """The changed tensor.
 
-        >>> zero_row = Application(next(one for one in SPECIAL_POINTS if one.name == "zeros"), axis=-1, rows=slice(1))
+        >>> zero_row = Application(next(one for one in SPECIAL_POINTS if one.name == "zeros"), rows=Rows.FIRST)
         >>> zero_row(torch.ones(2, 3)).tolist()
         [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
         """
+        if not x.numel():
+            return x
         if self.point.of_whole or not x.ndim:
             return self.point.change(x.reshape(1, -1)).reshape(x.shape).contiguous()
-        moved = x.movedim(self.axis, -1)
+        axis = -1 - self.axis % x.ndim
+        moved = x.movedim(axis, -1)
         matrix = moved.reshape(-1, moved.shape[-1]).clone()
-        matrix[self.rows] = self.point.change(matrix[self.rows])
-        return matrix.reshape(moved.shape).movedim(-1, self.axis).contiguous()
-
-    def __repr__(self) -> str:
-        return f"{self.point.name} (axis {self.axis}, rows {self.rows.start}:{self.rows.stop})"
+        rows = slice(*self.rows.value)
+        matrix[rows] = self.point.change(matrix[rows])
+        return matrix.reshape(moved.shape).movedim(-1, axis).contiguous()
 
 
 def _equal(rows: Tensor) -> Tensor:
@@ -101,17 +110,14 @@ SPECIAL_POINTS = (
 )
 
 
-@functools.lru_cache(maxsize=1024)
-def applications(shape: tuple[int, ...], kind: NumberKind, minus_infinity: bool) -> tuple[Application, ...]:
-    """Every special point at every place of a tensor of the shape."""
-    if 0 in shape:
-        return ()
-    points = [one for one in SPECIAL_POINTS if kind in one.kinds and (minus_infinity or not one.has_infinities)]
-    found = [Application(point, -1, slice(None)) for point in points if point.of_whole or not shape]
-    # The last axis first: a row is most often along it.
-    for axis in range(-1, -len(shape) - 1, -1):
-        places = [slice(None, None)]
-        if any(size > 1 for i, size in enumerate(shape) if i != len(shape) + axis):
-            places += [slice(0, 1), slice(-1, None)]
-        found += [Application(point, axis, rows) for point in points if not point.of_whole for rows in places]
-    return tuple(found)
+MOST_AXES = 3
+"""The axes that rows lie along, counted from the last."""
+
+
+def points_of(kind: NumberKind, *, minus_infinity: bool) -> tuple[SpecialPoint, ...]:
+    """The special points of tensors with these numbers.
+
+    >>> [point.name for point in points_of("int", minus_infinity=False)]
+    ['equal entries', 'equal everywhere']
+    """
+    return tuple(one for one in SPECIAL_POINTS if kind in one.kinds and (minus_infinity or not one.has_infinities))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable
 
 import pytest
@@ -12,7 +14,16 @@ from torch import Tensor
 
 from shaped.testing import tensors
 from shaped.testing.drawn_tensors import MOST_DRAWN_ENTRIES, kind_of_dtype
-from shaped.testing.special import LARGE, SPECIAL_POINTS, TINY, applications
+from shaped.testing.special import (
+    LARGE,
+    MOST_AXES,
+    SPECIAL_POINTS,
+    TINY,
+    Application,
+    Rows,
+    SpecialPoint,
+    points_of,
+)
 
 DTYPES = [
     *(torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.float8_e4m3fn),
@@ -100,21 +111,24 @@ def test_without_special_points_only_plain_entries_are_drawn() -> None:
 def test_there_is_no_special_point_without_a_tensor_of_its_kind() -> None:
     kinds = {kind_of_dtype(dtype) for dtype in DTYPES}
     assert {kind for point in SPECIAL_POINTS for kind in point.kinds} == kinds
-    for kind in kinds:
-        assert applications((2, 2), kind, minus_infinity=False)
-        assert not applications((2, 0), kind, minus_infinity=False)
+    assert all(points_of(kind, minus_infinity=False) for kind in kinds)
 
 
-def test_a_special_point_changes_only_its_rows() -> None:
-    for application in applications((3, 4), "float", minus_infinity=True):
-        x = torch.arange(12, dtype=torch.float64).reshape(3, 4) + 1
-        before = x.clone()
-        changed = application(x)
+@pytest.mark.parametrize("point", SPECIAL_POINTS, ids=lambda point: point.name)
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (3, 4), (2, 3, 4), (2, 0)], ids=str)
+def test_a_special_point_changes_only_its_rows(point: SpecialPoint, shape: tuple[int, ...]) -> None:
+    before = torch.arange(math.prod(shape), dtype=torch.float64).reshape(shape) + 2
+    for axis, rows in itertools.product(range(MOST_AXES), Rows):
+        x = before.clone()
+        changed = Application(point, axis, rows)(x)
         assert torch.equal(x, before), "the drawn tensor is left as it is"
-        if application.rows == slice(0, 1):
-            same = (changed == before).all(application.axis)
-            assert same[1:].all()
-            assert not same[0]
+        assert changed.shape == before.shape
+        along = -1 - axis % max(1, len(shape))
+        if len(shape) > 1 and before.numel() and not point.of_whole and rows is not Rows.ALL:
+            same = (changed == before).all(along).flatten()
+            others, changed_row = (same[1:], same[0]) if rows is Rows.FIRST else (same[:-1], same[-1])
+            assert others.all()
+            assert not changed_row
 
 
 # Shrinking
