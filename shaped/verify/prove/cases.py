@@ -7,20 +7,24 @@ given or not; a bool is True or False.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shaped.spec.annotation import Anonymous, AnonymousPack, Fixed, Named, NamedPack
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.size import Size
-from shaped.spec.tensor import NotExpressible, Tensor, variable
+from shaped.spec.tensor import NotExpressible, Tensor
+from shaped.verify.prove.variables import given_tensor
 
 if TYPE_CHECKING:
+    from shaped.spec.axis_arithmetic import Computed
     from shaped.verify.signature import Parameter, Signature
 
 RANKS = (0, 1, 2, 3)  # numbers of axes that a pack stands for
 _MOST_CASES = 32
+_PRODUCT = re.compile(r"\w+(\*\w+)+")
 
 
 @dataclass(frozen=True)
@@ -142,7 +146,7 @@ class _Symbols:
         if parameter.type is int:
             return self.whole(parameter.name)
         if parameter.type is float:
-            self.tensors[parameter.name] = variable(parameter.name, ())
+            self.tensors[parameter.name] = given_tensor(parameter.name, (), "float")
             return self.tensors[parameter.name]
         raise NotExpressible(
             f'the parameter {parameter.name}, whose shape is not known: write {parameter.name}: Float[Tensor, "b n"]'
@@ -158,44 +162,47 @@ class _Symbols:
     def tensor(self, parameter: Parameter) -> Tensor:
         kind = parameter.kind or "float"
         bound = self.case.bounds.get(parameter.name, Bound())
-        made = variable(parameter.name, self.shape(parameter), kind, bound.size)
-        if kind == "int" and bound.low is None:
-            made = unbounded(made, parameter.name)
+        made = given_tensor(parameter.name, self.axes(parameter), kind, bound.size, bound.low)
         self.tensors[parameter.name] = made
         if parameter.is_differentiable:
             self.differentiable.append(parameter.name)
         return made
 
-    def shape(self, leaf: Parameter) -> tuple[Dim, ...]:
+    def axes(self, leaf: Parameter) -> list[tuple[Dim, ...]]:
+        """The factors of each axis."""
         annotation = leaf.annotation
         stretched = leaf.name in self.case.ones
-        sizes: list[Dim] = []
+        found: list[tuple[Dim, ...]] = []
         for number, axis in enumerate(annotation.axes if annotation else ()):
             one = stretched and getattr(axis, "broadcastable", False)
             match axis:
                 case NamedPack(name=name):
                     rank = self.case.ranks[name]
-                    sizes += (
-                        [ONE] * rank if one else [self.size(f"{name}{i}" if rank > 1 else name) for i in range(rank)]
-                    )
+                    names = [name] if rank == 1 else [f"{name}{i}" for i in range(rank)]
+                    found += [(ONE if one else self.size(each),) for each in names]
                 case AnonymousPack():
                     rank = self.case.ranks[f"{leaf.name}[...]"]
-                    sizes += [self.size(f"{leaf.name}_{i}") for i in range(rank)]
+                    found += [(self.size(f"{leaf.name}_{i}"),) for i in range(rank)]
                 case _ if one:
-                    sizes.append(ONE)
+                    found.append((ONE,))
                 case Fixed(size=size):
-                    sizes.append(Dim.of(size))
+                    found.append((Dim.of(size),))
                 case Named(name=name):
-                    sizes.append(self.size(name))
+                    found.append((self.size(name),))
                 case Anonymous():
-                    sizes.append(self.size(f"{leaf.name}[{number}]"))
+                    found.append((self.size(f"{leaf.name}[{number}]"),))
                 case _:
-                    known = {name: self.size(name) for name in axis.names}
-                    computed = axis.size(known, self.field)
-                    if computed is None:
-                        raise NotExpressible(f'the size "{axis}" of {leaf.name}')
-                    sizes.append(computed)
-        return tuple(sizes)
+                    found.append(self.computed(leaf, axis))
+        return found
+
+    def computed(self, leaf: Parameter, axis: Computed) -> tuple[Dim, ...]:
+        """The factors of an axis like `4*h`; any other arithmetic is one."""
+        if _PRODUCT.fullmatch(axis.text):
+            return tuple(Dim.of(int(each)) if each.isdigit() else self.size(each) for each in axis.text.split("*"))
+        size = axis.size({name: self.size(name) for name in axis.names}, self.field)
+        if size is None:
+            raise NotExpressible(f'the size "{axis}" of {leaf.name}')
+        return (size,)
 
     def size(self, name: str) -> Dim:
         fixed = self.case.sizes.get(name)
@@ -208,16 +215,3 @@ class _Symbols:
                 default = parameter.default
                 return Dim.of(default) if isinstance(default, int) else self.size(text)
         return None
-
-
-def unbounded(made: Tensor, name: str) -> Tensor:
-    """An int tensor whose entries may be negative too."""
-    from shaped.spec.expr import real
-    from shaped.spec.index import lookup
-
-    return Tensor(made.axes, real(lookup(name, made.places, None, None)), "int")
-
-
-def with_bounds(case: Case, bounds: Mapping[str, Bound]) -> Case:
-    """The case with the ranges of int tensors."""
-    return replace(case, bounds={**case.bounds, **bounds})

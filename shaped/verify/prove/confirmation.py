@@ -14,12 +14,11 @@ import numpy as np
 import torch
 
 from shaped.spec.atoms import Symbol
-from shaped.spec.dims import Dim
 from shaped.spec.evaluation import evaluate_where_defined
-from shaped.spec.index import Lookup
 from shaped.spec.scalars.floats import Floats
 from shaped.spec.size import Size
 from shaped.spec.tensor import Tensor
+from shaped.verify.prove.variables import bound_of, own_sizes, shape_at
 from shaped.verify.subject import flat
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ def _fault_at(
         reference, outcome = subject.reference(inputs, upstream), subject.run(inputs, upstream)
     except Exception:  # whatever the program raises for these sizes
         return None
-    own = _as_arrays(values, traced, upstream)
+    own = _as_arrays(values, traced, upstream, sizes)
     compared = False
     by_name = _leaves(subject, reference), _leaves(subject, outcome.gradients)
     for name, gradient in gradients.items():
@@ -162,24 +161,18 @@ def _given(name: str, value: object, drawn: Mapping[str, torch.Tensor], sizes: M
 
 
 def _drawn(tensor: Tensor, sizes: Mapping[Symbol, int], style: str, generator: np.random.Generator) -> torch.Tensor:
-    shape = [size.evaluate(sizes) for size in tensor.sizes]
+    shape = shape_at(tensor.sizes, sizes)
     if tensor.kind == "bool":
         return torch.from_numpy(np.asarray(generator.random(shape) < 0.6))
     if tensor.kind == "int":
-        high = min((bound.evaluate(sizes) for bound in _bounds(tensor)), default=2)
+        bound = bound_of(tensor)
+        high = 2 if bound is None else bound.evaluate(sizes)
         return torch.from_numpy(np.asarray(generator.integers(0, max(1, high), shape)))
     numbers = generator.normal(size=shape)
     made = torch.from_numpy(np.asarray(np.abs(numbers) + 0.1 if style == "positive" else numbers))
     if tensor.kind == "complex":
         return torch.complex(made, torch.from_numpy(np.asarray(generator.normal(size=shape))))
     return made
-
-
-def _bounds(tensor: Tensor) -> list[Dim]:
-    """The sizes that the entries of an int tensor are below."""
-    dims = [part for part in tensor.body.parts() if isinstance(part, Dim)]
-    lookups = [symbol for dim in dims for symbol in dim.symbols() if isinstance(symbol, Lookup)]
-    return [each.size for each in lookups if each.size is not None]
 
 
 def _upstream(
@@ -198,17 +191,22 @@ def _like(output: object, generator: np.random.Generator) -> torch.Tensor | None
 
 
 def _as_arrays(
-    values: Mapping[str, torch.Tensor], traced: Traced, upstream: tuple[torch.Tensor | None, ...]
+    values: Mapping[str, torch.Tensor],
+    traced: Traced,
+    upstream: tuple[torch.Tensor | None, ...],
+    sizes: Mapping[Symbol, int],
 ) -> dict[str, Any]:
-    """All tensors by the names of their variables."""
+    """All tensors by the names of their variables, in the shapes of these."""
     kept = [each for each in upstream if each is not None]
-    named = {**values, **dict(zip(traced.upstream_names, kept))}
+    given = [(name, traced.inputs.tensors[name], value) for name, value in values.items()]
+    given += zip(traced.upstream_names, traced.upstreams, kept)
     arrays: dict[str, Any] = {}
-    for name, value in named.items():
+    for name, tensor, value in given:
+        own = value.reshape(shape_at(own_sizes(tensor), sizes))
         if value.is_complex():
-            arrays[f"{name}.real"], arrays[f"{name}.imag"] = value.real.numpy(), value.imag.numpy()
+            arrays[f"{name}.real"], arrays[f"{name}.imag"] = own.real.numpy(), own.imag.numpy()
         else:
-            arrays[name] = value.numpy()
+            arrays[name] = own.numpy()
     return arrays
 
 

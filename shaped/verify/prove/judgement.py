@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from shaped.spec.canonical import Assumptions, Undecided, Undefined, adjoint, compare, requirements
 from shaped.spec.evaluation import check_equal
-from shaped.spec.expr import ZERO, Condition, Entry, Expr, Variable, bracket, real
-from shaped.spec.index import fresh_index
+from shaped.spec.expr import ZERO, Condition, Expr, bracket, real
 from shaped.verify.prove.confirmation import Gradient
 from shaped.verify.prove.detached import Detached
+from shaped.verify.prove.variables import free_place, variables_of
 from shaped.verify.verdict import Level, Verdict, Witness
 
 if TYPE_CHECKING:
     from shaped.spec.canonical import Comparison, Form
+    from shaped.spec.dims import Dim
     from shaped.spec.evaluation import Agreement, Disagreement
     from shaped.spec.index import Index
     from shaped.spec.tensor import Tensor
 
 _LONGEST = 160  # characters of a term in a message
+_ROUNDS = 4  # points of the independent check: all of its styles, one twice
 _OF_THE_BACKWARD = " (required by the backward alone)"
 
 _NOTHING_ASSUMED = Assumptions()
@@ -97,15 +99,15 @@ def judged(
         return Judgement(name, False, f"the gradient of {name} has shape {shapes[0]}, {name} has {shapes[1]}")
     if gradient is not None and gradient.kind == "complex" != variable.kind:
         return Judgement(name, False, f"the gradient of {name} is complex, {name} is not")
-    at = tuple(fresh_index(size, index_name) for size, index_name in zip(variable.sizes, "ijklpqrstuvw"))
-    returned = _returned(variable, gradient, at)
+    at, places = free_place(variable)
+    returned = _returned(variable, gradient, places)
     pulled: list[tuple[Component, Expr]] = [
         pair for output, upstream in zip(outputs, upstreams) for pair in _components(output, upstream)
     ]
     try:
         forms = [
             adjoint([output for output, _ in pulled], [each for _, each in pulled], part, at, assumptions)
-            for part in _variables(variable)
+            for part in variables_of(variable)
         ]
         derived = tuple(detached.inlined(form.to_expr()) for form in forms)
         sides: Sequence[Form | Expr] = derived if detached.definitions else forms
@@ -122,7 +124,9 @@ def _checked(name: str, gradient: Gradient, comparisons: Sequence[Comparison], k
     domain = {str(each): None for comparison in comparisons for each in comparison.requirements}
     kinks = {kink: None for comparison in comparisons for kink in comparison.kinks}
     used = {method: None for comparison in comparisons for method in comparison.used}
-    agreements = [check_equal(a, b, gradient.indices) for a, b in zip(gradient.derived, gradient.returned)]
+    agreements = [
+        check_equal(a, b, gradient.indices, rounds=_ROUNDS) for a, b in zip(gradient.derived, gradient.returned)
+    ]
     disagreement = next((each.disagreement for each in agreements if each.disagreement is not None), None)
     judgement = Judgement(
         name,
@@ -162,14 +166,6 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def _variables(tensor: Tensor) -> list[Variable]:
-    """The variable that an input is, or its real and imaginary part."""
-    parts = [tensor.body] if tensor.imaginary is None else [tensor.body, tensor.imaginary]
-    variables = [part.variable for part in parts if isinstance(part, Entry)]
-    assert len(variables) == len(parts), "an input is a variable"
-    return variables
-
-
 def _components(output: Tensor, upstream: Tensor) -> list[tuple[Component, Expr]]:
     """Each real part of an output with its indices, and the upstream gradient there."""
     assert not isinstance(output.body, Condition)
@@ -180,12 +176,11 @@ def _components(output: Tensor, upstream: Tensor) -> list[tuple[Component, Expr]
     return [(component, real(each) if isinstance(each, Expr) else bracket(each)) for component, each in found]
 
 
-def _returned(variable: Tensor, gradient: Tensor | None, at: Sequence[Index]) -> tuple[Expr, ...]:
+def _returned(variable: Tensor, gradient: Tensor | None, places: Sequence[Dim]) -> tuple[Expr, ...]:
     """The entry of a gradient at a place, the imaginary part second where the input is complex."""
     parts = 1 if variable.imaginary is None else 2
     if gradient is None:
         return (ZERO,) * parts
-    places = tuple(index.dim for index in at)
     body = gradient.body_at(*places)
     first = body if isinstance(body, Expr) else bracket(body)
     return (first, gradient.imaginary_at(*places))[:parts]

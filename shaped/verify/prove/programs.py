@@ -17,11 +17,13 @@ from torch.autograd import Function
 import shaped
 from shaped.errors import Fault
 from shaped.spec.calls import as_argument
-from shaped.spec.tensor import NotExpressible, Tensor, variable
+from shaped.spec.dims import Dim
+from shaped.spec.tensor import NotExpressible, Tensor
 from shaped.verify.prove.cases import Case, Inputs, symbolic_inputs
 from shaped.verify.prove.context import TracedContext
 from shaped.verify.prove.detached import Detached
 from shaped.verify.prove.tracing import Watch, tracing
+from shaped.verify.prove.variables import given_tensor, like
 from shaped.verify.recording import backward_name, has_setup_context
 from shaped.verify.signature import Signature
 
@@ -220,7 +222,7 @@ class _Run:
 
     def _upstreams(self, outputs: tuple[Any, ...]) -> tuple[Tensor | None, ...]:
         return tuple(
-            variable(self._upstream_name(number, len(outputs)), output.sizes, output.kind)
+            like(self._upstream_name(number, len(outputs)), output)
             if isinstance(output, Tensor) and output.kind in ("float", "complex")
             else None
             for number, output in enumerate(outputs)
@@ -327,7 +329,7 @@ def symbolic_parameters(module: torch.nn.Module) -> Iterator[None]:
             if value is not None:
                 before.append((each._parameters, name, value))
                 full = f"{path}.{name}" if path else name
-                each._parameters[name] = variable(full, tuple(value.shape))
+                each._parameters[name] = given_tensor(full, [(Dim.of(size),) for size in value.shape], "float")
     try:
         yield
     finally:

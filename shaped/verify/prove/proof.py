@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,6 +31,7 @@ RAISES = "SHAPED_RAISE_INTERNAL_ERRORS"
 
 _FIXED = {0: 1, 1: 4, 2: 4, 3: 3, 4: 2}  # the largest fixed size, by the number of dims
 _MOST_FIXED = 32
+_MOST_SECONDS = 20.0  # for all fixed sizes: what takes longer stays undecided
 
 
 def prove(
@@ -202,7 +204,10 @@ class _Proof:
             return outcome
         sizes = itertools.islice(itertools.product(range(1, largest + 1), repeat=len(dims)), _MOST_FIXED)
         found: list[_Outcome] = []
+        end = time.monotonic() + _MOST_SECONDS
         for chosen in sizes:
+            if time.monotonic() > end:
+                return outcome
             each = self._outcome(replace(outcome.case, sizes=dict(zip(dims, chosen))))
             if each.level is Level.REFUTED:
                 return each

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
 from shaped.spec.tensor import Tensor
 from shaped.verify.hazards import numeric_refutation
+from shaped.verify.prove.variables import shape_at
 from shaped.verify.subject import SubjectError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def refuted(subject: Subject, traced: Traced | None, judgements: tuple[Judgement
 def _at(subject: Subject, traced: Traced, point: Disagreement) -> Verdict | None:
     """The counterexample at one point, if torch finds a fault there."""
     inputs = tuple(
-        _tensor(name.name, value, point.values) if isinstance(value, Tensor) else value
+        _tensor(name.name, value, point) if isinstance(value, Tensor) else value
         for name, value in zip(subject.inputs, traced.inputs.values)
     )
     if any(value is None and isinstance(symbol, Tensor) for value, symbol in zip(inputs, traced.inputs.values)):
@@ -52,14 +52,14 @@ def _at(subject: Subject, traced: Traced, point: Disagreement) -> Verdict | None
         return None
 
 
-def _tensor(name: str, symbol: Tensor, values: Mapping[str, Any]) -> torch.Tensor | None:
+def _tensor(name: str, symbol: Tensor, point: Disagreement) -> torch.Tensor | None:
     """A tensor of torch with the values of a point; None if it has none."""
-    if symbol.kind == "complex":
-        parts = [values.get(f"{name}.{part}") for part in ("real", "imag")]
-        if any(part is None for part in parts):
-            return None
-        return torch.complex(*(torch.tensor(part.astype(float)) for part in parts if part is not None))
-    found = values.get(name)
-    if found is None:
+    sizes = {each: point.sizes.get(each.name) for dim in symbol.sizes for each in dim.symbols()}
+    known = {each: size for each, size in sizes.items() if size is not None}
+    names = [f"{name}.{part}" for part in ("real", "imag")] if symbol.kind == "complex" else [name]
+    found = [point.values[each] for each in names if each in point.values]
+    if len(found) < len(names) or len(known) < len(sizes):
         return None
-    return torch.tensor(found.astype({"float": float, "int": int, "bool": bool}[symbol.kind]))
+    kind = {"int": int, "bool": bool}.get(symbol.kind, float)
+    parts = [torch.tensor(each.astype(kind)).reshape(shape_at(symbol.sizes, known)) for each in found]
+    return torch.complex(*parts) if len(parts) > 1 else parts[0]
