@@ -37,8 +37,8 @@ def gradient(
         forward: a function of tensors, a module, or a `torch.autograd.Function` class.
         backward: `backward(upstream, *inputs)`; it takes a tuple for several outputs, and returns a gradient for each
             input, None for integers and bools. None for a class; for another function, the gradient is autograd's.
-        *inputs: the values to check at; without them the jaxtyping annotations of `forward` say what to draw, and what
-            to prove.
+        *inputs: the values to check at, and the shapes of others; without them the jaxtyping annotations of `forward`
+            say what to draw, and what to prove.
         gradient_of: the function whose gradient is meant, if it is not `forward`'s (a straight-through estimator).
         domain: a predicate of the inputs: where the gradient is to be right. Everywhere by default.
 
