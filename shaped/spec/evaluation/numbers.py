@@ -12,6 +12,13 @@ import numpy as np
 
 from shaped.spec.evaluation.conditions import Conditions
 from shaped.spec.evaluation.grid import Grid, after, aligned, because, in_order, masked, worst
+from shaped.spec.evaluation.infinities import (
+    infinite_power,
+    infinite_product,
+    infinite_sum,
+    infinite_value,
+    infinity_in,
+)
 from shaped.spec.evaluation.places import Places
 from shaped.spec.evaluation.vanishing import Vanishing
 from shaped.spec.expr import (
@@ -41,25 +48,6 @@ if TYPE_CHECKING:
     from shaped.spec.expr import Expr
     from shaped.spec.index import Index
     from shaped.spec.scalars.system import Scalars
-
-# The limits of elementary functions at minus infinity and at infinity: a rational number, or an infinity.
-_LIMITS: dict[str, tuple[int | float | None, int | float | None]] = {
-    "exp": (0, float("inf")),
-    "log": (None, float("inf")),
-    "sinh": (float("-inf"), float("inf")),
-    "cosh": (float("inf"), float("inf")),
-    "tanh": (-1, 1),
-    "asinh": (float("-inf"), float("inf")),
-    "acosh": (None, float("inf")),
-    "sigmoid": (0, 1),
-    "erf": (-1, 1),
-    "lgamma": (None, float("inf")),
-    "digamma": (None, float("inf")),
-    "abs": (float("inf"), float("inf")),
-    "sign": (-1, 1),
-    "floor": (float("-inf"), float("inf")),
-    "round": (float("-inf"), float("inf")),
-}
 
 
 class Numbers:
@@ -146,7 +134,7 @@ class Numbers:
     def _numbers_given(self, variable: Variable) -> Grid:
         values = np.asarray(self.given(variable.name))
         if values.dtype == object:  # only floats can be infinite
-            signs = np.array([_infinite(value) for value in values.flat], dtype=np.int8).reshape(values.shape)
+            signs = np.array([infinity_in(value) for value in values.flat], dtype=np.int8).reshape(values.shape)
         else:
             if np.isnan(values).any():
                 raise ValueError(f"{variable.name} is given a NaN, which is no number")
@@ -210,7 +198,7 @@ class Numbers:
         total = grids[0].data
         for grid in grids[1:]:
             total = self.scalars.add(total, grid.data)
-        infinite, clash = _joined([grid.infinite for grid in grids if grid.infinite is not None])
+        infinite, clash = infinite_sum([grid.infinite for grid in grids if grid.infinite is not None])
         return self.grid(axes, total, worst(clash, *(grid.reasons for grid in grids)), infinite)
 
     def _product_of(self, factors: tuple[Expr, ...]) -> Grid:
@@ -218,7 +206,7 @@ class Numbers:
         axes, grids = aligned(*given)
         total, infinite, reasons = grids[0].data, grids[0].infinite, grids[0].reasons
         for grid in grids[1:]:
-            infinite, clash = self._infinite_product(total, infinite, grid.data, grid.infinite)
+            infinite, clash = infinite_product(self.scalars, total, infinite, grid.data, grid.infinite)
             total = self.scalars.multiply(total, grid.data)
             reasons = worst(reasons, grid.reasons, clash)
         if reasons is None and infinite is None:
@@ -231,58 +219,18 @@ class Numbers:
             infinite = np.where(vanishes, np.int8(0), infinite)
         return self.grid(axes, total, masked(reasons, ~vanishes), infinite)
 
-    def _infinite_product(
-        self, left: Array, left_infinite: Reasons, right: Array, right_infinite: Reasons
-    ) -> tuple[Reasons, Reasons]:
-        """Where a product is infinite, and where it has no value as it is an infinity times 0."""
-        if left_infinite is None and right_infinite is None:
-            return None, None
-        signs, found = [], []
-        reasons: Reasons = None
-        for data, infinite in ((left, left_infinite), (right, right_infinite)):
-            sign, unknown = self.scalars.sign(data)
-            if infinite is not None:
-                sign, unknown = np.where(infinite != 0, infinite, sign), masked(unknown, infinite == 0)
-                found.append(infinite != 0)
-            signs.append(sign)
-            reasons = worst(reasons, unknown)
-        any_infinite = np.asarray(found[0] if len(found) == 1 else found[0] | found[1])
-        sign = np.where(any_infinite, signs[0] * signs[1], 0).astype(np.int8)
-        clash = because(Reason.INDETERMINATE, any_infinite & (sign == 0))
-        return sign, worst(masked(reasons, any_infinite), clash)
-
     def _power(self, base: Grid, exponent: Fraction) -> Grid:
         data, reasons = self.scalars.power(base.data, exponent)
         infinite = base.infinite
         if infinite is not None:
-            is_infinite = infinite != 0
-            reasons = masked(reasons, ~is_infinite)
-            if exponent < 0:
-                data = np.where(is_infinite, self._zeros(()), data)
-                infinite = None
-            elif exponent.denominator != 1:
-                reasons = worst(reasons, because(Reason.ROOT, infinite < 0))
-                infinite = np.abs(infinite)
-            elif exponent.numerator % 2 == 0:
-                infinite = np.abs(infinite)
+            data, reasons, infinite = infinite_power(self.scalars, (data, reasons, infinite), exponent)
         return self.grid(base.axes, data, after(base.reasons, reasons), infinite)
 
     def _apply(self, function: str, argument: Grid) -> Grid:
         data, reasons = self.scalars.apply(function, argument.data)
-        if argument.infinite is None:
-            return self.grid(argument.axes, data, after(argument.reasons, reasons))
-        shape = np.broadcast_shapes(data.shape, argument.infinite.shape)
-        infinite = np.zeros(shape, dtype=np.int8)
-        data, reasons = np.array(np.broadcast_to(data, shape)), masked(reasons, argument.infinite == 0)
-        limits = _LIMITS.get(function, (None, None))
-        for sign, limit in zip((-1, 1), limits):
-            at = np.broadcast_to(argument.infinite == sign, shape)
-            if limit is None:
-                reasons = worst(reasons, because(Reason.DOMAIN, at))
-            elif isinstance(limit, float):
-                infinite[at] = 1 if limit > 0 else -1
-            else:
-                data[at] = self.scalars.constant_of(limit)
+        infinite = argument.infinite
+        if infinite is not None:
+            data, reasons, infinite = infinite_value(self.scalars, (data, reasons, infinite), function)
         return self.grid(argument.axes, data, after(argument.reasons, reasons), infinite)
 
     def _sum(self, index: Index, body: Grid) -> Grid:
@@ -294,7 +242,7 @@ class Numbers:
         infinite, clash = None, None
         if whole.infinite is not None:
             signs = np.where(inside, whole.infinite, 0)
-            infinite, clash = _joined([signs.max(axis=axis), signs.min(axis=axis)])
+            infinite, clash = infinite_sum([signs.max(axis=axis), signs.min(axis=axis)])
         reasons = worst(clash, self._worst_along(whole.reasons, inside, axis))
         return self.grid(axes, self.scalars.total(kept, axis), reasons, infinite)
 
@@ -308,7 +256,7 @@ class Numbers:
             here = np.take(inside, place, axis)
             factor = np.where(here, np.take(whole.data, place, axis), self.scalars.full((), self._one))
             signs = None if whole.infinite is None else np.where(here, np.take(whole.infinite, place, axis), 0)
-            infinite, clash = self._infinite_product(total, infinite, factor, signs)
+            infinite, clash = infinite_product(self.scalars, total, infinite, factor, signs)
             total = self.scalars.multiply(total, factor)
             why = None if whole.reasons is None else masked(np.take(whole.reasons, place, axis), here)
             reasons = worst(reasons, clash, why)
@@ -375,20 +323,3 @@ class Numbers:
             without = without | (infinite != 0)
         data = np.where(without, self.scalars.full((), self._one), data)
         return Grid(axes, np.asarray(data, dtype=self.scalars.dtype), reasons, infinite)
-
-
-def _infinite(value: object) -> int:
-    if not isinstance(value, float):
-        return 0
-    return 1 if value == float("inf") else -1 if value == float("-inf") else 0
-
-
-def _joined(signs: list[Array]) -> tuple[Reasons, Reasons]:
-    """The infinity that a sum is, given those of its terms, and where they cancel."""
-    if not signs:
-        return None, None
-    above, below = signs[0] > 0, signs[0] < 0
-    for each in signs[1:]:
-        above, below = above | (each > 0), below | (each < 0)
-    joined = np.asarray(above, dtype=np.int8) - np.asarray(below, dtype=np.int8)
-    return joined, because(Reason.INDETERMINATE, np.asarray(above & below))
