@@ -15,6 +15,7 @@ import numpy as np
 
 from shaped.spec.evaluation.evaluate import Evaluated, Evaluation
 from shaped.spec.evaluation.grid import Grid, aligned, in_order, masked, worst
+from shaped.spec.evaluation.partials import other_factors, shares
 from shaped.spec.evaluation.slopes import slope
 from shaped.spec.expr import (
     Add,
@@ -241,9 +242,9 @@ class _Sweep:
             case Sum(index, body):
                 self._add(body, self._spread(cotangent, index))
             case Product(index, body):
-                self._add(body, self._times(self._spread(cotangent, index), self._other_factors(index, body)))
+                self._add(body, self._times(self._spread(cotangent, index), other_factors(self.numbers, index, body)))
             case Greatest(index, body):
-                self._add(body, self._times(self._spread(cotangent, index), self._shares(index, body)))
+                self._add(body, self._times(self._spread(cotangent, index), shares(self.numbers, index, body)))
             case Where(condition, then, otherwise):
                 chosen = self.numbers.conditions(condition)
                 for branch, mask in ((then, chosen.data), (otherwise, ~chosen.data)):
@@ -263,57 +264,6 @@ class _Sweep:
         grid, inside, _ = self.numbers.over(index, cotangent.grid)
         live = Grid(cotangent.axes, cotangent.live).along(grid.axes).data & inside
         return _Cotangent(grid, np.asarray(live))
-
-    def _other_factors(self, index: Index, body: Expr) -> Grid:
-        """For each place of an index the product of the body at all other places."""
-        whole, inside, axis = self.numbers.over(index, self.numbers(body))
-        one = self.scalars.full((), self.scalars.constant_of(1))
-        factors = np.moveaxis(np.where(inside, whole.data, one), axis, 0)
-        count = factors.shape[0]
-        before = [np.broadcast_to(one, factors.shape[1:])]
-        behind = list(before)
-        for place in range(count - 1):
-            before.append(self.scalars.multiply(before[-1], factors[place]))
-            behind.append(self.scalars.multiply(behind[-1], factors[count - 1 - place]))
-        products = [self.scalars.multiply(before[place], behind[count - 1 - place]) for place in range(count)]
-        data = np.moveaxis(np.stack(products), 0, axis) if products else whole.data
-        # Kernels divide the whole product by the factor: one multiplication for each place, and a division.
-        return self.numbers.grid(whole.axes, self.scalars.rounded(data, count + 2), whole.reasons, whole.infinite)
-
-    def _shares(self, index: Index, body: Expr) -> Grid:
-        """For each place of an index its share in the gradient of the greatest value: 1, or less where several are."""
-        whole, inside, axis = self.numbers.over(index, self.numbers(body))
-        count = whole.data.shape[axis]
-        values, within = np.moveaxis(whole.data, axis, 0), np.moveaxis(inside, axis, 0)
-        levels = np.zeros(values.shape, np.int8)
-        if whole.infinite is not None:
-            levels = np.array(np.moveaxis(whole.infinite, axis, 0))
-        minus = self.scalars.full((), self.scalars.constant_of(-1))
-        is_less = np.zeros(values.shape, dtype=bool)
-        unknown = np.zeros(values.shape, dtype=np.int8)
-        for place in range(count):
-            for rival in range(count):
-                if rival == place:
-                    continue
-                sign, reasons = self.scalars.sign(
-                    self.scalars.add(values[place, ...], self.scalars.multiply(values[rival, ...], minus))
-                )
-                finite = (levels[place] == 0) & (levels[rival] == 0)
-                less = np.where(finite, sign < 0, levels[place] < levels[rival])
-                if reasons is not None:
-                    unsure = np.where(finite & within[rival], reasons, np.int8(0))
-                    unknown[place] = np.maximum(unknown[place], unsure)
-                    less = less & (unsure == 0)
-                is_less[place] |= less & within[rival]
-        is_greatest = within & ~is_less
-        unknown[~is_greatest] = 0
-        number = np.maximum(is_greatest.sum(axis=0), 1)
-        shares = self.scalars.full(values.shape, self._zero)
-        for at in np.ndindex(values.shape):
-            if is_greatest[at]:
-                shares[at] = self.scalars.constant(Fraction(1, int(number[at[1:]])))
-        reasons = np.moveaxis(unknown, 0, axis)
-        return self.numbers.grid(whole.axes, np.moveaxis(shares, 0, axis), worst(whole.reasons, reasons))
 
     def _scatter(self, variable: Variable, at: list[Grid], cotangent: _Cotangent) -> None:
         """Add a cotangent to the entries of a tensor that were read."""
