@@ -11,13 +11,13 @@ from shaped.spec.meanings.comparison import exclusive
 from shaped.spec.meanings.complex_numbers import product, quotient
 from shaped.spec.meanings.kinds import elementwise, promoted
 from shaped.spec.meanings.unbroadcast import conjugate, unbroadcast
-from shaped.spec.tensor import NotExpressible, Tensor, TensorLike, pointwise, tensor
+from shaped.spec.tensor import NotExpressible, Number, Tensor, TensorLike, pointwise, tensor
 
 Gradients: TypeAlias = tuple[Tensor | None, Tensor | None]
 
 
 @meaning("add")
-def add(input: TensorLike, other: TensorLike, alpha: TensorLike = 1) -> Tensor:
+def add(input: TensorLike, other: TensorLike, alpha: Number = 1) -> Tensor:
     if promoted(input, other) == "bool":
         return pointwise(lambda x, y: x | y, input, other, kind="bool")
     return elementwise(
@@ -30,7 +30,7 @@ def add(input: TensorLike, other: TensorLike, alpha: TensorLike = 1) -> Tensor:
 
 
 @meaning("sub", "subtract")
-def sub(input: TensorLike, other: TensorLike, alpha: TensorLike = 1) -> Tensor:
+def sub(input: TensorLike, other: TensorLike, alpha: Number = 1) -> Tensor:
     return elementwise(
         lambda x, y: x - y,
         input,
@@ -41,12 +41,12 @@ def sub(input: TensorLike, other: TensorLike, alpha: TensorLike = 1) -> Tensor:
 
 
 @meaning("rsub")
-def rsub(input: TensorLike, other: TensorLike, alpha: TensorLike = 1) -> Tensor:
+def rsub(input: TensorLike, other: TensorLike, alpha: Number = 1) -> Tensor:
     return sub(other, input, alpha)
 
 
-def _scaled(operand: TensorLike, alpha: TensorLike) -> TensorLike:
-    return operand if not isinstance(alpha, Tensor) and alpha == 1 else mul(operand, alpha)
+def _scaled(operand: TensorLike, alpha: Number) -> TensorLike:
+    return operand if alpha == 1 else mul(operand, alpha)
 
 
 @meaning("mul", "multiply")
@@ -127,17 +127,17 @@ def _bools(symbol: str, *operands: TensorLike) -> list[Tensor]:
 
 
 @backward("add")
-def add_backward(grad: Tensor, input: TensorLike, other: TensorLike, alpha: TensorLike = 1) -> Gradients:
+def add_backward(grad: Tensor, input: TensorLike, other: TensorLike, alpha: Number = 1) -> Gradients:
     return unbroadcast(grad, input), unbroadcast(grad * alpha, other)
 
 
 @backward("sub", "subtract")
-def sub_backward(grad: Tensor, input: TensorLike, other: TensorLike, alpha: TensorLike = 1) -> Gradients:
+def sub_backward(grad: Tensor, input: TensorLike, other: TensorLike, alpha: Number = 1) -> Gradients:
     return unbroadcast(grad, input), unbroadcast(-grad * alpha, other)
 
 
 @backward("rsub")
-def rsub_backward(grad: Tensor, input: TensorLike, other: TensorLike, alpha: TensorLike = 1) -> Gradients:
+def rsub_backward(grad: Tensor, input: TensorLike, other: TensorLike, alpha: Number = 1) -> Gradients:
     return unbroadcast(-grad * alpha, input), unbroadcast(grad, other)
 
 

@@ -109,7 +109,8 @@ def glu_backward(grad: Tensor, input: Tensor, dim: int = -1) -> Tensor:
 
     def entry(*at: Dim) -> Expr:
         behind = (*at[:axis], at[axis] - half, *at[axis + 1 :])
-        return where(index_nonnegative(half - 1 - at[axis]), for_first.at(*at), for_second.at(*behind))
+        in_first, in_second = index_nonnegative(half - 1 - at[axis]), index_nonnegative(at[axis] - half)
+        return where(in_first, for_first.at(*at), 0) + where(in_second, for_second.at(*behind), 0)
 
     return build(input.sizes, entry)
 

@@ -49,18 +49,21 @@ def fmin(input: Tensor, other: Tensor) -> Tensor:
 
 @backward("maximum")
 def maximum_backward(grad: Tensor, input: Tensor, other: Tensor) -> Gradients:
-    return _shared(grad, input, other, input > other)
+    return _shared(grad, input, other), _shared(grad, other, input)
 
 
 @backward("minimum")
 def minimum_backward(grad: Tensor, input: Tensor, other: Tensor) -> Gradients:
-    return _shared(grad, input, other, input < other)
+    return _shared(grad, input, other, -1), _shared(grad, other, input, -1)
 
 
-def _shared(grad: Tensor, input: Tensor, other: Tensor, wins: Tensor) -> Gradients:
-    """The gradient for the one that wins, a half for each of equal ones."""
-    share = (grad / 2).where(input == other, grad.where(wins, 0))
-    return unbroadcast(share, input), unbroadcast(grad - share, other)
+def _shared(grad: Tensor, operand: Tensor, rival: Tensor, sign: int = 1) -> Tensor:
+    """The gradient where the operand is the greater one (the lesser for sign -1), half of it where both are equal."""
+
+    def share(g: Expr, x: Expr, y: Expr) -> Expr:
+        return where(positive((x - y) * sign), g, where(zero(x - y), g * _HALF, 0))
+
+    return unbroadcast(pointwise(share, grad, operand, rival), operand)
 
 
 @backward("fmax")
@@ -84,15 +87,6 @@ def angle(y: Expr, x: Expr) -> Expr:
 @meaning("atan2", "arctan2", kinks="x = y = 0: 0; the angle jumps at y = 0, x < 0", domain="")
 def atan2(input: Tensor, other: Tensor) -> Tensor:
     return elementwise(angle, input, other, kind="float")
-
-
-@backward("atan2", "arctan2")
-def atan2_backward(grad: Tensor, input: Tensor, other: Tensor) -> Gradients:
-    def share(g: Expr, y: Expr, x: Expr) -> Expr:
-        return where(both(zero(y), zero(x)), 0, g / (x**2 + y**2))
-
-    shared = pointwise(share, grad, input, other)
-    return unbroadcast(shared * other, input), unbroadcast(-shared * input, other)
 
 
 @meaning("logaddexp")

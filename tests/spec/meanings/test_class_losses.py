@@ -1,4 +1,4 @@
-"""Losses over classes mean what torch computes, whatever is ignored, weighted or smoothed, and so do their gradients."""
+"""Losses over classes mean what torch computes, whatever is ignored, weighted or smoothed; so do their gradients."""
 
 from __future__ import annotations
 

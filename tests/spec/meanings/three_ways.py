@@ -1,11 +1,12 @@
-"""Holding a meaning against torch in three ways: its values, the gradient that it implies, and its closed-form backward.
+"""Holding a meaning against torch in three ways: values, the gradient that it implies, and the closed-form backward.
 
-The gradient that it implies is computed by the chain rule over the evaluated expression, with no closed form, so it also
-shows which convention holds at a kink.
+The gradient that it implies is computed by the chain rule over the evaluated expression, without a closed form, so it
+also shows which convention holds at a kink.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -143,11 +144,22 @@ class Comparison:
             *(_spec(each) for each in self.args),
             **{key: _spec(each) for key, each in self.kwargs.items()},
         )
-        tensors = [each for each in _listed(found) if each is not None]
-        expected = [each for each in wanted if each is not None]
-        assert len(tensors) == len(expected), f"{len(tensors)} gradients, {len(expected)} expected"
-        for one, other in zip(tensors, expected):
-            assert_equal(one, other, self.sizes, given, self.bound)
+        by_parameter = self._by_parameter(_listed(found))
+        for argument, expected in zip(inputs, wanted):
+            gradient = by_parameter[argument.name]
+            if expected is None:
+                continue
+            assert gradient is not None, f"the closed form has no gradient for {argument.name}"
+            assert_equal(gradient, expected, self.sizes, given, self.bound)
+
+    def _by_parameter(self, gradients: list[Tensor | None]) -> dict[str, Tensor | None]:
+        """The gradients of a closed form, one for each parameter that is a tensor, by the argument given for it."""
+        signature = inspect.signature(self.meaning.entry)
+        bound = signature.bind(*self.args, **self.kwargs).arguments
+        names = [name for name, each in signature.parameters.items() if "Tensor" in str(each.annotation)]
+        assert len(gradients) == len(names), f"{len(gradients)} gradients for the tensors {', '.join(names)}"
+        given = {name: bound.get(name) for name in names}
+        return {each.name: one for each, one in zip(given.values(), gradients) if isinstance(each, _Argument)}
 
 
 def compare(name: str, *args: Any, symbolic: bool = True, seed: int = 0, **kwargs: Any) -> Comparison:
