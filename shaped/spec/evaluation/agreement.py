@@ -19,7 +19,8 @@ import numpy as np
 
 from shaped.spec.evaluation.evaluate import Evaluated, Evaluation
 from shaped.spec.evaluation.samples import Names, Point, draw
-from shaped.spec.scalars.field import Field, FieldNumber
+from shaped.spec.scalars.field import Field
+from shaped.spec.scalars.field_number import FieldNumber
 from shaped.spec.scalars.fractions import Fractions
 from shaped.spec.scalars.system import Reason
 

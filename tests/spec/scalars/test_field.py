@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from shaped.spec.evaluation import evaluate_where_defined
 from shaped.spec.expr import Expr
-from shaped.spec.scalars.field import PRIME, Field, FieldNumber, constant, residue_of
+from shaped.spec.scalars.field import Field
+from shaped.spec.scalars.field_number import PRIME, FieldNumber, constant, residue_of
 from shaped.spec.scalars.fractions import Fractions
 from shaped.spec.scalars.system import Reason, Undefined
 from tests.spec.scalars.expressions import AT, expressions, points
