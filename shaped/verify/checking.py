@@ -6,12 +6,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from shaped.errors import Fault
 from shaped.spec.tensor import NotExpressible, Tensor, variable
 from shaped.verify.certificate import Certificate
 from shaped.verify.certifying import certificates_of, certify
 from shaped.verify.prove import judge, prove
 from shaped.verify.theorem import AnyTheorem, ProgramTheorem, Theorem
 from shaped.verify.verdict import Level, Verdict
+
+
+class TheoremError(Exception):
+    """A theorem that states nothing: what does not fit."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +50,8 @@ def check(theorem: AnyTheorem) -> Checked:
         upstream = upstreams[0] if len(upstreams) == 1 else tuple(upstreams)
         inputs = tensor_arguments(arguments)
         gradients = _by_input(theorem, inputs, theorem.backward()(upstream, **arguments))
-    except NotExpressible as error:
-        return Checked(Verdict(Level.UNSUPPORTED, theorem.statement, str(error)))
+    except (NotExpressible, TheoremError, Fault, TypeError) as error:  # a call that does not fit its parameters
+        return Checked(Verdict(Level.UNSUPPORTED, theorem.statement, f"{type(error).__name__}: {error}"))
     verdict = judge(theorem.statement, outputs, upstreams, inputs, gradients)
     if not verdict.ok:
         return Checked(verdict)
@@ -83,14 +88,23 @@ def tensor_arguments(arguments: Mapping[str, object]) -> dict[str, Tensor]:
 
 
 def _by_input(theorem: Theorem, inputs: Mapping[str, Tensor], returned: object) -> dict[str, Tensor | None]:
-    """The returned gradients by the argument that each belongs to.
+    """The returned gradients by the input that each belongs to.
+
+    A backward returns one for each tensor that is given, or one for each parameter that may be a tensor.
 
     Raises:
-        ValueError: there are more or fewer than tensor arguments.
+        TheoremError: there are more or fewer.
     """
     gradients = _flat(returned, keep_none=True)
     if len(gradients) != len(inputs):
-        raise ValueError(f"{theorem.op} has {len(inputs)} tensor arguments, its backward returns {len(gradients)}")
+        names = [
+            name for name in theorem.tensor_parameters() if not any(each.startswith(f"{name}[") for each in inputs)
+        ]
+        if len(gradients) != len(names):
+            raise TheoremError(
+                f"{theorem.op} has {len(inputs)} tensor arguments, its backward returns {len(gradients)}"
+            )
+        return {name: each for name, each in zip(names, gradients) if name in inputs}
     return dict(zip(inputs, gradients))
 
 

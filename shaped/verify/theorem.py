@@ -27,8 +27,8 @@ class Theorem:
         op: the operation's name in the table.
         arguments: the arguments of its meaning by name. For a parameter that is a tensor, a text is the tensor's axes
             (`"b 3 d"`), with its kind before it unless it is float (`"bool: q k"`); integers have their bound behind it
-            (`"int: b < c"`). A list of texts is a list of tensors. `"size: s"` is a named int for any parameter.
-            Anything else is passed as it is.
+            (`"int: b < c"`). A list of texts is a list of tensors; `"=ij->ji"` among them is the text behind the sign.
+            `"size: s"` is a named int for any parameter. Anything else is passed as it is.
         note: what the arguments are about, where they do not say it.
 
     >>> print(Theorem("softmax", {"input": "b c", "dim": -1}))
@@ -54,6 +54,11 @@ class Theorem:
             name: symbolic(name, value) if _names_tensors(parameters.get(name), value) else value
             for name, value in self.arguments.items()
         }
+
+    def tensor_parameters(self) -> list[str]:
+        """The parameters of the meaning that may be a tensor, in order."""
+        parameters = inspect.signature(self.forward()).parameters.values()
+        return [each.name for each in parameters if "Tensor" in str(each.annotation)]
 
     def forward(self) -> Callable[..., Any]:
         """The meaning."""
@@ -130,6 +135,8 @@ def symbolic(name: str, value: object) -> object:
         return type(value)(symbolic(f"{name}{number}", each) for number, each in enumerate(value))
     if not isinstance(value, str):
         return value
+    if value.startswith("="):
+        return value[1:]
     found = _TENSOR.fullmatch(value)
     if found is None:
         raise ValueError(f"{name}: {value!r} is no tensor: write its axes, as in 'b 3 d' or 'int: b < c'")

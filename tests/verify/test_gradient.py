@@ -83,7 +83,7 @@ def double(x: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
 
 def test_inputs_that_are_given_are_checked_and_others_of_their_shapes() -> None:
     def backward(grad: Tensor, x: Tensor) -> tuple[Tensor]:
-        return (torch.where(x == 0.125, 3 * grad, 2 * grad),)
+        return (torch.where((x - 0.125).abs() < 0.001, 3 * grad, 2 * grad),)
 
     assert gradient(double, backward, torch.full((3,), 0.125)).level is Level.REFUTED
     assert gradient(double, lambda grad, x: (2 * grad + grad[-1:] - grad[-1:],), torch.ones(5)).level is Level.EXACT
