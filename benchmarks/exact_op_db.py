@@ -1,7 +1,7 @@
 """What the exact gradient check says about each operation of torch's own test database, `op_db`.
 
-An operation counts as *exact* if every sample was exact or only met kinks, and one was exact; as *partly* if some samples
-are not supported. A row says how many samples gave what, and why the first unsupported one is.
+An operation counts as *exact* if every sample was exact or only met kinks, and one was exact; as *partly* if some
+samples are not supported. A row says how many samples gave what, and why the first unsupported one is.
 """
 
 from __future__ import annotations
@@ -122,18 +122,19 @@ def judge(op: Any, *, most: int, seconds: int, order: int, show: bool) -> Row:
 def report(rows: list[Row], most: int, order: int) -> str:
     """The page with counts and the table."""
     counts = Counter(row.kind for row in rows)
+    version = torch.__version__.partition("+")[0]
     lines = [
         "# The exact gradient check on torch's own operations",
         "",
-        f"Written by `python -m benchmarks.exact_op_db --write`; do not edit. torch {torch.__version__.partition('+')[0]}, "
-        f"float64, the first {most} samples of each, derivatives of order {order}.",
+        f"Written by `python -m benchmarks.exact_op_db --write`; do not edit. torch {version}, float64, the first "
+        f"{most} samples of each, derivatives of order {order}.",
         "",
         f"{len(rows)} entries of `op_db` support autograd: "
         + ", ".join(f"{counts[kind]} {kind}" for kind in ORDER if counts[kind])
         + ".",
         "",
-        "*exact*: each sample was exact, or sits on a kink; *partly*: some samples are not supported; *kink*: all samples",
-        "sit on kinks. The reason is that of the first sample that is not exact.",
+        "*exact*: each sample was exact, or sits on a kink; *partly*: some samples are not supported; *kink*: all",
+        "samples sit on kinks. The reason is that of the first sample that is not exact.",
         "",
         "| operation | | samples | reason |",
         "|---|---|---|---|",

@@ -260,24 +260,32 @@ def mutants(name: str, function: Callable[..., Tensor], inputs: list[Tensor], mo
                     return
 
 
-def is_wrong(right: fx.GraphModule, changed: fx.GraphModule, function: Callable[..., Tensor], inputs: list[Tensor]) -> bool:
+def is_wrong(
+    right: fx.GraphModule, changed: fx.GraphModule, function: Callable[..., Tensor], inputs: list[Tensor]
+) -> bool:
     """Whether a changed backward gives another gradient of the right shape at some of the samples of ordinary size."""
     generator = torch.Generator().manual_seed(5)
     wrong = False
     for sample in samples(inputs, generator):
         if not sample.ordinary:
             continue
-        upstream = [torch.randn(one.shape, dtype=one.dtype, generator=generator) for one in _results(function, sample.inputs)]
+        upstream = [
+            torch.randn(one.shape, dtype=one.dtype, generator=generator) for one in _results(function, sample.inputs)
+        ]
         try:
             expected, actual = right(*upstream, *sample.inputs), changed(*upstream, *sample.inputs)
         except (RuntimeError, IndexError):
             return False
         for one, other, given in zip(expected, actual, sample.inputs):
-            if (one is None) != (other is None) or (other is not None and other.shape != given.shape):
+            if (one is None) != (other is None) or (other is not None and _kind(other) != _kind(given)):
                 return False
             if one is not None and bool(torch.isfinite(one).all()) and bool(torch.isfinite(other).all()):
                 wrong = wrong or bool((one - other).norm() > _NOISE * one.norm())
     return wrong
+
+
+def _kind(value: Tensor) -> tuple[torch.Size, torch.dtype]:
+    return value.shape, value.dtype
 
 
 @dataclass

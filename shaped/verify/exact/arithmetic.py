@@ -163,13 +163,14 @@ def where(condition: object, left: object, right: object) -> Value:
     tangent: Tensor | None = None
     if one.tangent is not None or other.tangent is not None:
         tangent = pick(tangent_of(one), tangent_of(other))
-    shape = torch.broadcast_shapes(chosen.shape, one.shape, other.shape)
+    shadow = pick(one.shadow, other.shadow)
+    shape = shadow.shape
 
     def broadcast(image: Tensor) -> Tensor:
         return image.expand(shape)
 
     return Value(
-        pick(one.shadow, other.shadow),
+        shadow,
         pick(one.residue, other.residue),
         tangent,
         exp=law(lambda: pick(broadcast(one.exp_image()), broadcast(other.exp_image())), one, other, which="exp"),

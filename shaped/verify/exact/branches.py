@@ -124,8 +124,7 @@ def compare(function: Callable[[Tensor, Tensor], Tensor], left: object, right: o
 
 
 def is_same(one: Value, other: Value) -> Tensor:
-    """Where two values are equal as functions of the inputs: their residues are equal, and their shadows but for rounding."""
-    near = (one.shadow - other.shadow).abs() <= _ROUNDING * torch.maximum(one.shadow.abs(), other.shadow.abs()).clamp(
-        min=1
-    )
+    """Where two values are equal as functions: their residues are equal, and so are their shadows but for rounding."""
+    size = torch.maximum(one.shadow.abs(), other.shadow.abs()).clamp(min=1)
+    near = (one.shadow - other.shadow).abs() <= _ROUNDING * size
     return (one.residue == other.residue) & (near | (one.shadow == other.shadow))

@@ -1,8 +1,8 @@
 """Arithmetic modulo a prime on int64 tensors.
 
-An entry is a *residue*: an integer from 0 to `PRIME - 1`. The product of two fits into int64, so every operation reduces
-its result before the next one. Two different polynomials of degree `d` agree at a random residue with probability at
-most `d / PRIME` (Schwartz 1980, Zippel 1979).
+An entry is a *residue*: an integer from 0 to `PRIME - 1`. The product of two fits into int64, so every operation
+reduces its result before the next one. Two different polynomials of degree `d` agree at a random residue with
+probability at most `d / PRIME` (Schwartz 1980, Zippel 1979).
 """
 
 from __future__ import annotations
@@ -119,7 +119,10 @@ def matrix_product(left: Tensor, right: Tensor) -> Tensor:
     inner = left.shape[-1]
     if inner <= _MOST_TERMS:
         return bilinear(torch.matmul, left, right, inner)
-    parts = zip(left.split(_MOST_TERMS, -1), right.split(_MOST_TERMS, -2 if right.dim() > 1 else 0))
+    parts = zip(
+        torch.tensor_split(left, -(-inner // _MOST_TERMS), -1),
+        torch.tensor_split(right, -(-inner // _MOST_TERMS), -2 if right.dim() > 1 else 0),
+    )
     total: Tensor | None = None
     for left_part, right_part in parts:
         product = matrix_product(left_part, right_part)
@@ -147,7 +150,7 @@ def inverse_and_determinant(matrix: Tensor) -> tuple[Tensor, Tensor]:
     tensor(1)
     """
     size = matrix.shape[-1]
-    flat = matrix.reshape(-1, size, size)
+    flat = matrix.reshape(matrix.shape[:-2].numel(), size, size)
     batch = torch.arange(len(flat))
     work = torch.cat([flat, torch.eye(size, dtype=torch.int64).expand_as(flat)], -1)
     determinant = torch.ones(len(flat), dtype=torch.int64)

@@ -35,6 +35,9 @@ from shaped.verify.exact.value import Image, Value, lift
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_GREATEST_DEGREE = 64  # of the roots that powers with rational exponents are read as
+_ROUNDING = 1e-15  # of an exponent
+
 _SALTS: dict[str, int] = {}
 
 
@@ -99,7 +102,7 @@ def with_shadow(value: Value, shadow: Tensor) -> Value:
 
 
 def _circle(residue: Tensor) -> tuple[Tensor, Tensor]:
-    """An arbitrary point (cos, sin) of the unit circle for each residue, mirrored for the negative one; (1, 0) for 0."""
+    """An arbitrary point (cos, sin) of the unit circle for each residue, mirrored for its negative; (1, 0) for 0."""
     upper = field.is_upper(residue)
     half = field.oracle(torch.where(upper, field.PRIME - residue, residue), _salt("circle"))
     half = torch.where(upper, field.PRIME - half, half)
@@ -341,33 +344,38 @@ def root(value: object, degree: int) -> Value:
     )
 
 
-_GREATEST_DEGREE = 64
-
-
 def constant_power(value: object, exponent: float) -> Value:
     """`value` to a constant power.
 
-    A whole power times one between 0 and 1: of a true root of the residue where there is one, else an arbitrary function
-    of the value. So x^(k+1) is x times x^k in any case.
+    It is a whole power times one between 0 and 1, so that x^(k+1) is x times x^k.
     """
     one = lift(value)
     if float(exponent).is_integer():
         return whole_power(one, int(exponent))
-    if 2 * exponent == int(2 * exponent):
-        return with_shadow(times(square_root(one), whole_power(one, math.floor(exponent))), one.shadow**exponent)
     whole = math.floor(exponent)
-    slope = constants.of_float(exponent)
-    key = field.oracle(torch.tensor((slope - whole) % field.PRIME), _salt("exponent"))
-    part = field.oracle(reduce(one.residue + key), _salt("power"))
-    rest = Fraction(exponent - whole).limit_denominator(_GREATEST_DEGREE)
-    if abs(float(rest) - (exponent - whole)) < 1e-15:
-        candidate, true = field.nth_root(one.residue, rest.denominator)
-        if rest.denominator % 2 == 0:
-            current().took_roots(true)
-        part = torch.where(true, field.power(candidate, rest.numerator), part)
-    residue = multiply(part, field.power(one.residue, whole))
-    lower = multiply(part, field.power(one.residue, whole - 1))
-    return _chain(one, one.shadow**exponent, residue, lambda: multiply(lower, torch.tensor(slope)))
+    rest = _power_below_one(one.without_tangent, exponent - whole)
+    residue = multiply(rest, field.power(one.residue, whole))
+
+    def slope() -> Tensor:
+        lower = multiply(rest, field.power(one.residue, whole - 1))
+        return multiply(lower, torch.tensor(constants.of_float(exponent)))
+
+    return _chain(one, one.shadow**exponent, residue, slope)
+
+
+def _power_below_one(value: Value, exponent: float) -> Tensor:
+    """Residues to a power below 1: of a true root where there is one, else an arbitrary function of the value."""
+    key = field.oracle(torch.tensor(constants.of_float(exponent)), _salt("exponent"))
+    arbitrary = field.oracle(reduce(value.residue + key), _salt("power"))
+    ratio = Fraction(exponent).limit_denominator(_GREATEST_DEGREE)
+    if abs(float(ratio) - exponent) > _ROUNDING:
+        return arbitrary
+    if ratio.denominator == 2:
+        return square_root(value).residue
+    candidate, true = field.nth_root(value.residue, ratio.denominator)
+    if ratio.denominator % 2 == 0:
+        current().took_roots(true)
+    return torch.where(true, field.power(candidate, ratio.numerator), arbitrary)
 
 
 def power(base: object, exponent: object) -> Value:

@@ -11,7 +11,7 @@ from torch import Tensor
 from shaped.verify.exact.branches import Branches
 from shaped.verify.exact.field import multiply, random, reduce
 from shaped.verify.exact.interpreter import read
-from shaped.verify.exact.value import Value, tangent_of
+from shaped.verify.exact.value import Value, lift, tangent_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,20 +79,20 @@ def read_once(
     results, gradients = outputs[: graph.upstreams], outputs[graph.upstreams :]
     gap = torch.zeros((), dtype=torch.int64)
     for upstream, result in zip(given, results):
-        gap = gap + multiply(upstream.residue, tangent_of(result)).sum()
+        gap = gap + multiply(upstream.residue, tangent_of(lift(result))).sum()
     for value, gradient in zip(values, gradients):
         if gradient is not None:
-            gap = gap - multiply(gradient.residue.expand(value.shape), tangent_of(value)).sum()
+            gap = gap - multiply(lift(gradient).residue.expand(value.shape), tangent_of(value)).sum()
     return Reading(int(reduce(gap)), branches, outputs, seed)
 
 
 def read_until_equal(graph: Joint, upstreams: Sequence[Tensor], inputs: Sequence[Tensor], seed: int) -> Reading:
     """Read a graph, again at other residues where one reading does not tell.
 
-    Without roots, equality at one random point is as good as at any, and a difference is looked at again, as it may come
-    from a residue that is 0. A square root has two signs: a formula that takes the wrong one is equal by chance at half of
-    the points, so that each root has to be seen often enough. And a residue may have no root, where formulas that square
-    the root differ: such a reading tells nothing.
+    Without roots, equality at one random point is as good as at any, and a difference is looked at again, as it may
+    come from a residue that is 0. A square root has two signs: a formula that takes the wrong one is equal by chance at
+    half of the points, so that each root has to be seen often enough. And a residue may have no root, where formulas
+    that square the root differ: such a difference tells nothing.
     """
     evidence = differences = attempt = 0
     reading = last = read_once(graph, upstreams, inputs, seed)

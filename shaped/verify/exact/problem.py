@@ -124,7 +124,8 @@ def second(problem: Problem, generator: torch.Generator) -> Problem:
             derived = differentiable(problem.function(*wanted))
         with torch.enable_grad():
             found = torch.autograd.grad(derived, wanted, list(upstreams), allow_unused=True, create_graph=True)
-        return [one for one in found if one is not None]
+        # torch annotates `found` without None, which unused inputs have.
+        return list(filter(lambda one: one is not None, found))
 
     names = tuple(f"upstream[{k}]" for k in range(count)) + problem.names
     upstreams = [normal_like(one, generator) for one in results]

@@ -114,7 +114,7 @@ def _decompositions() -> dict[Any, Function]:
 
 
 def _draws(operation: Any) -> bool:
-    """Whether an operation is a draw whose parameters autograd gives no gradient of; its decomposition would have one."""
+    """Whether an operation is a draw, of whose parameters autograd gives no gradient; its decomposition would."""
     return isinstance(operation, torch._ops.OpOverload) and operation.overloadpacket.__name__.rstrip("_") in _DRAWS
 
 
@@ -124,11 +124,11 @@ def _has_rule(operation: Any) -> bool:
     return find_rule(operation.overloadpacket.__name__, operation._overloadname) is not None
 
 
-class _ReadDecisions(TorchDispatchMode):
+class _ReadDecisions(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch does not annotate it
     """Lets Python code branch on booleans and whole numbers while it is traced: constant between branches."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # torch does not annotate it
         self.used = False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

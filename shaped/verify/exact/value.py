@@ -1,11 +1,11 @@
-"""The value that both graphs are read with: residues, their tangent, and a float64 shadow that decides branches.
+"""The value that graphs are read with: residues, their tangent, and a float64 shadow that decides branches.
 
-Nothing ties the residues of the inputs to their shadows. A shadow only says which of two formulas is meant; the residues
-tell whether formulas are equal.
+Nothing ties the residues of the inputs to their shadows. A shadow only says which of two formulas is meant; the
+residues tell whether formulas are equal.
 
-exp and log are functions of which only laws are used. A value may carry *images*: residues that stand for its exp or its
-log, computed when asked for. `exp(a + b)` is the product of the images; where no law applies the image is an arbitrary
-function of the value, with `exp(-v) = 1 / exp(v)`.
+exp and log are functions of which only laws are used. A value may carry *images*: residues that stand for its exp or
+its log, computed when asked for. `exp(a + b)` is the product of the images; where no law applies the image is an
+arbitrary function of the value, with `exp(-v) = 1 / exp(v)`.
 """
 
 from __future__ import annotations

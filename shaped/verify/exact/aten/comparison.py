@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -9,10 +10,10 @@ from torch import Tensor
 
 from shaped.verify.exact.aten.registry import RULES, rule
 from shaped.verify.exact.branches import compare
-from shaped.verify.exact.value import Value, lift
+from shaped.verify.exact.value import Value
 
 for _name in ("gt", "ge", "lt", "le", "eq", "ne"):
-    RULES[_name] = lambda left, right, function=getattr(torch, _name): compare(function, left, right)
+    RULES[_name] = partial(compare, getattr(torch, _name))
 
 
 @rule("isnan")
@@ -82,11 +83,3 @@ def _all(value: Any, *dims: Any, **options: Any) -> Tensor:
 @rule("count_nonzero", "count_nonzero.dim_IntList")
 def _count_nonzero(value: Any, dims: Any = None) -> Tensor:
     return torch.count_nonzero(_truth(value), dims)
-
-
-@rule("bucketize.Tensor", "searchsorted.Tensor")
-def _search(first: Any, second: Any, **options: Any) -> Tensor:
-    return torch.bucketize(lift(first).shadow, lift(second).shadow, **options)
-
-
-del RULES["searchsorted.Tensor"]

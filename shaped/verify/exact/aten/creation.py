@@ -15,27 +15,48 @@ def _filled(shape: Any, number: Any) -> Value:
     return lift(number).move(lambda one: one.expand(list(shape)))
 
 
-@rule("full_like", "new_full")
-def _full_like(like: Any, *arguments: Any, dtype: torch.dtype | None = None, **_: Any) -> Value | Tensor:
-    shape, number = arguments if len(arguments) == 2 else (like.shape, arguments[0])
+def _new(shape: Any, number: Any, dtype: torch.dtype | None) -> Value | Tensor:
+    """A filled tensor; floating where nothing else is asked for, as these are made like floating ones."""
     if dtype is not None and not dtype.is_floating_point:
         return torch.full(list(shape), number, dtype=dtype)
     return _filled(shape, number)
 
 
-@rule("zeros_like", "new_zeros", "empty_like", "new_empty")
-def _zeros_like(like: Any, shape: Any = None, *, dtype: torch.dtype | None = None, **_: Any) -> Value | Tensor:
-    return _full_like(like, like.shape if shape is None else shape, 0, dtype=dtype)
+@rule("full_like")
+def _full_like(like: Any, number: Any, *, dtype: torch.dtype | None = None, **_: Any) -> Value | Tensor:
+    return _new(like.shape, number, dtype)
 
 
-@rule("ones_like", "new_ones")
-def _ones_like(like: Any, shape: Any = None, *, dtype: torch.dtype | None = None, **_: Any) -> Value | Tensor:
-    return _full_like(like, like.shape if shape is None else shape, 1, dtype=dtype)
+@rule("new_full")
+def _new_full(like: Any, shape: Any, number: Any, *, dtype: torch.dtype | None = None, **_: Any) -> Value | Tensor:
+    return _new(shape, number, dtype)
 
 
-@rule("new_empty_strided", "empty_strided")
-def _new_empty_strided(like: Any, shape: Any, strides: Any, **options: Any) -> Value | Tensor:
-    return _zeros_like(like, shape, **options)
+@rule("zeros_like", "empty_like")
+def _zeros_like(like: Any, *, dtype: torch.dtype | None = None, **_: Any) -> Value | Tensor:
+    return _new(like.shape, 0, dtype)
+
+
+@rule("new_zeros", "new_empty")
+def _new_zeros(like: Any, shape: Any, *, dtype: torch.dtype | None = None, **_: Any) -> Value | Tensor:
+    return _new(shape, 0, dtype)
+
+
+@rule("ones_like")
+def _ones_like(like: Any, *, dtype: torch.dtype | None = None, **_: Any) -> Value | Tensor:
+    return _new(like.shape, 1, dtype)
+
+
+@rule("new_ones")
+def _new_ones(like: Any, shape: Any, *, dtype: torch.dtype | None = None, **_: Any) -> Value | Tensor:
+    return _new(shape, 1, dtype)
+
+
+@rule("new_empty_strided")
+def _new_empty_strided(
+    like: Any, shape: Any, strides: Any, *, dtype: torch.dtype | None = None, **_: Any
+) -> Value | Tensor:
+    return _new(shape, 0, dtype)
 
 
 @rule("fill")
@@ -77,6 +98,16 @@ def _same(value: Any, *_: Any, **__: Any) -> Any:
     return value
 
 
-for _name in ("clone", "contiguous", "detach", "alias", "lift_fresh_copy", "lift_fresh", "lift", "positive",
-              "view_of", "detach_copy", "alias_copy", "native_dropout_"):  # fmt: skip
+for _name in (
+    "clone",
+    "contiguous",
+    "detach",
+    "detach_copy",
+    "alias",
+    "alias_copy",
+    "lift",
+    "lift_fresh",
+    "lift_fresh_copy",
+    "positive",
+):
     RULES[_name] = _same

@@ -71,7 +71,8 @@ def _scatter_reduce(value: Any, dim: int, index: Tensor, source: Any, *, reduce:
     part = lift(source)
     if part.ndim == 0:
         part = part.move(lambda one: one.expand(index.shape))
-    return _scatter_add(value, dim, index, part)
+    result: Value = _scatter_add(value, dim, index, part)
+    return result
 
 
 @rule("index_add")

@@ -67,7 +67,8 @@ def _cumsum(value: Any, dim: int, *, dtype: Any = None) -> Value:
 
 @rule("prod.default")
 def _prod(value: Any, *, dtype: Any = None) -> Value:
-    return _prod_dim(lift(value).move(lambda one: one.reshape(-1)), 0)
+    result: Value = _prod_dim(lift(value).move(lambda one: one.reshape(-1)), 0)
+    return result
 
 
 @rule("prod.dim_int")
@@ -75,7 +76,7 @@ def _prod_dim(value: Any, dim: int, keepdim: bool = False, *, dtype: Any = None)
     one = lift(value)
     if not one.ndim:
         return one
-    result = _cumprod_all(one, dim)[-1] if one.shape[dim] else lift(torch.ones(one.shadow.sum(dim).shape))
+    result: Value = _cumprod_all(one, dim)[-1] if one.shape[dim] else lift(torch.ones(one.shadow.sum(dim).shape))
     return result.move(lambda part: part.unsqueeze(dim)) if keepdim else result
 
 
