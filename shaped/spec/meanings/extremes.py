@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from shaped.spec.dims import Dim
+from shaped.spec.dims import Dim, product
 from shaped.spec.expr import Condition, Exists, Expr, Greatest, Sum, both, index_nonnegative, negation, real, where
-from shaped.spec.index import fresh_index
+from shaped.spec.index import fresh_index, split
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.comparison import as_bool
 from shaped.spec.meanings.kinds import converted
 from shaped.spec.meanings.order import is_equal, is_greater
 from shaped.spec.meanings.pairs import maximum, minimum
 from shaped.spec.meanings.reduction import Dims, as_dims, repeated
-from shaped.spec.tensor import Tensor, build, reduced, summed
+from shaped.spec.tensor import Tensor, build, greatest, reduced, summed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,8 +29,24 @@ class ValuesAndIndices(NamedTuple):
 
 @meaning("amax", kinks="several greatest: each an equal share")
 def amax(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
-    result = reduced(Greatest, input, as_dims(dim), keepdim)
+    result = _greatest(input, as_dims(dim), keepdim)
     return converted(result, input.kind) if input.kind != "bool" else as_bool(result)
+
+
+def _greatest(input: Tensor, dims: Sequence[int], keepdim: bool) -> Tensor:
+    """The greatest element over axes; over several by one index for all of them, so that ties share evenly."""
+    chosen = sorted({input.axis(dim) for dim in dims} or set(range(input.rank)))
+    if sum(len(input.axes[axis]) for axis in chosen) < 2:
+        return reduced(Greatest, input, dims, keepdim)
+    sizes = [input.sizes[axis] for axis in chosen]
+
+    def entry(k: Dim) -> Expr:
+        at = dict(zip(chosen, split(k, sizes)))
+        return input.at(*(at.get(axis, place) for axis, place in enumerate(input.places)))
+
+    axes = [() if axis in chosen else indices for axis, indices in enumerate(input.axes)]
+    kept = axes if keepdim else [indices for axis, indices in enumerate(axes) if axis not in chosen]
+    return Tensor(kept, greatest(product(sizes), entry), "int" if input.kind == "bool" else input.kind)
 
 
 @meaning("amin", kinks="several least: each an equal share")

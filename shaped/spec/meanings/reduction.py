@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from shaped.spec.dims import Dim, product
-from shaped.spec.expr import TRUE, Condition, Exists, Expr, Product, Sum, both, index_zero, power, where, zero
+from shaped.spec.expr import Exists, Expr, Product, Sum, index_zero, power, real, where, zero
 from shaped.spec.index import fresh_index
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.comparison import as_bool
@@ -79,26 +79,21 @@ def prod_backward(grad: Tensor, input: Tensor, dim: Dims = None, keepdim: bool =
 
 def product_of_others(input: Tensor, dim: Dims) -> Tensor:
     """For each entry the product of the others that a reduction takes together with it."""
-    chosen = [input.axis(each) for each in as_dims(dim)] or list(range(input.rank))
+    chosen = sorted({input.axis(each) for each in as_dims(dim)} or set(range(input.rank)))
 
     def others(*places: Dim) -> Expr:
-        indices = {axis: fresh_index(input.sizes[axis], "k") for axis in chosen if input.axes[axis]}
-        other = [indices[axis].dim if axis in indices else place for axis, place in enumerate(places)]
-        factor = input.at(*other)
-        body = where(_same([(places[axis], index.dim) for axis, index in indices.items()]), 1, factor)
-        for index in indices.values():
-            body = Product(index, body)
-        return body
+        result = real(1)
+        for level, axis in enumerate(chosen):  # the products over all other places of this axis, and all of the later
+            index = fresh_index(input.sizes[axis], "k")
+            later = {each: fresh_index(input.sizes[each], "k") for each in chosen[level + 1 :]}
+            at = {axis: index.dim, **{each: inner.dim for each, inner in later.items()}}
+            body = input.at(*(at.get(each, place) for each, place in enumerate(places)))
+            for inner in reversed(later.values()):
+                body = Product(inner, body)
+            result = result * Product(index, where(index_zero(index.dim - places[axis]), 1, body))
+        return result
 
     return build(input.sizes, others)
-
-
-def _same(pairs: Sequence[tuple[Dim, Dim]]) -> Condition:
-    """Whether two places agree on all axes."""
-    result: Condition = TRUE
-    for one, other in pairs:
-        result = both(result, index_zero(one - other))
-    return result
 
 
 @meaning("all")

@@ -46,15 +46,17 @@ def _moduli(x: Tensor) -> Tensor:
     return pointwise(lambda u: apply("abs", u), x)
 
 
+def _squares(x: Tensor) -> Tensor:
+    if x.imaginary is not None:
+        return pointwise(lambda u: u[0] ** 2 + u[1] ** 2, x, complex_parts=True)
+    return pointwise(lambda u: u**2, x)
+
+
 def _powers(x: Tensor, exponent: Fraction) -> Tensor:
-    """|x|^exponent; below exponent 1 its gradient at 0 is taken as 0."""
-    if exponent == 2:
-        if x.imaginary is not None:
-            return pointwise(lambda u: u[0] ** 2 + u[1] ** 2, x, complex_parts=True)
-        return pointwise(lambda u: u**2, x)
+    """|x|^exponent, by squares, which need no sign; its gradient at 0 is 0."""
     if exponent == 1:
         return _moduli(x)
-    return pointwise(lambda u: root_or_0(u, exponent), _moduli(x))
+    return _squares(x) if exponent == 2 else pointwise(lambda u: root_or_0(u, exponent / 2), _squares(x))
 
 
 def root_or_0(x: Expr, exponent: Fraction) -> Expr:
@@ -75,15 +77,17 @@ def vector_norm_backward(
         return broadcast_like(upstream, x) * 0
     exponent = _exponent(ord)
 
-    def scale(norm: Expr, size: Expr) -> Expr:
-        """The derivative of the norm by the size of an element."""
-        return where(zero(norm), 0, where(zero(size), 0, power(size / norm, exponent - 1)))
+    def scale(g: Expr, norm: Expr, square: Expr) -> Expr:
+        """g (|x|/norm)^exponent norm/|x|^2, by which each element is scaled."""
+        return where(
+            zero(norm), 0, where(zero(square), 0, g * power(square, exponent / 2 - 1) / power(norm, exponent - 1))
+        )
 
     if exponent == 1:
         return upstream * _directions(x)
     if exponent == 2:
         return x * pointwise(lambda g, n: where(zero(n), 0, g / n), upstream, result)
-    return upstream * _directions(x) * pointwise(scale, result, _moduli(x))
+    return x * pointwise(scale, upstream, result, _squares(x))
 
 
 def _directions(x: Tensor) -> Tensor:

@@ -54,6 +54,15 @@ def test_equal_extremes_share_the_gradient(name: str) -> None:
     agree(f"torch.{name}", values(1, 1, 0, 0, 1))
 
 
+@pytest.mark.parametrize("name", ["amax", "amin", "max", "min"])
+def test_equal_extremes_of_several_axes_share_the_gradient_alike(name: str) -> None:
+    ties = values([5, 5, 0], [5, 0, 0], [0, 0, 5])
+    agree(f"torch.{name}", ties)
+    if name.startswith("a"):
+        agree(f"torch.{name}", torch.stack([ties, -ties]), (0, 2))
+        agree(f"torch.{name}", torch.stack([ties, -ties]), (1, 2), keepdim=True)
+
+
 @pytest.mark.parametrize("name", ["max", "min"])
 @pytest.mark.parametrize("keepdim", [False, True])
 def test_along_an_axis_the_first_extreme_takes_the_gradient(name: str, keepdim: bool) -> None:
