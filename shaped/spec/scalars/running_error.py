@@ -16,6 +16,8 @@ differently from the expression, and still be right, is covered:
   of the shifted argument is taken for `2u|x|`; where `m` is larger, its own `exp` has that error.
 - A division may be a product with a rounded reciprocal: `1/x` adds `u` relative, the product one more `u`.
 - Fused multiply-add, and sums held in a wider format, only leave roundings out.
+- A condition on a number that rounding may bring to the other side of 0 has no value, so what it chooses is not held
+  to any bound.
 - Results below the least normal number may be flushed to 0: each product and function adds that number.
 
 Every second-order term is kept, so the bound is rigorous; it is computed in floats of 64 bits, each result widened by
@@ -235,7 +237,12 @@ class RunningErrors(ObjectScalars):
         return self._computed(exact, slope * argument.bound, roundings)
 
     def sign_of(self, value: Any) -> int:
-        return balls.sign_of(value.exact)
+        """The sign, where rounding cannot change it; the difference of two numbers is compared without error."""
+        sign = balls.sign_of(value.exact)
+        margin = value.error + growth(max(value.count - 2, 0), self.format.unit) * value.magnitude
+        if margin and not float(value.exact.abs_lower()) > margin * _WIDER:
+            raise Undefined(Reason.UNDECIDED)
+        return sign
 
     def greatest(self, left: Array, right: Array) -> tuple[Array, Reasons]:
         def greater(a: Rounded, b: Rounded) -> Rounded:

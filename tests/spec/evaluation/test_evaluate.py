@@ -158,6 +158,16 @@ def test_a_number_that_happens_to_be_0_does_not_excuse_a_missing_value() -> None
         evaluate(v[i.dim] * power(v[i.dim], -1), [i], FRACTIONS, {"m": 1}, {"v": [0]})
 
 
+def test_a_bracket_excuses_nothing_where_it_is_not_0_or_has_no_value() -> None:
+    one_of_two = bracket(index_zero(i.dim)) + bracket(index_zero(i.dim - 5))
+    result = evaluate_where_defined(one_of_two * power(v[i.dim], -1), [i], FRACTIONS, {"m": 2}, {"v": [0, 0]})
+    assert result.reasons.tolist() == [Reason.DIVISION, 0]
+    unknown = bracket(positive(power(v[i.dim], -1)))
+    result = evaluate_where_defined(unknown * v[i.dim], [i], FRACTIONS, {"m": 2}, {"v": [0, 3]})
+    assert result.reasons.tolist() == [Reason.DIVISION, 0]
+    assert result.data[1] == 3
+
+
 @SYSTEMS
 def test_places_without_a_value_are_told_with_the_reason(scalars: Scalars) -> None:
     at = v[i.dim]

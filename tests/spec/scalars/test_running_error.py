@@ -171,3 +171,19 @@ def test_an_exact_zero_by_cancellation_still_has_the_error_of_its_terms() -> Non
     # A kernel may compute (x - x) * r as x * r - x * r, rounded twice.
     first = x[Dim.of(0)]
     assert bound((first - first) * y[Dim.of(0)], {"x": [3], "y": [5]}, 1).bound > 30 * U
+
+
+def test_a_condition_that_rounding_may_change_has_no_value() -> None:
+    first, second, third = (x[Dim.of(place)] for place in range(3))
+
+    def is_decided(value: Expr, given: list[float]) -> bool:
+        chosen = where(is_positive(value), 1, 2)
+        result = evaluate_where_defined(chosen, [], RunningErrors(FLOAT32), {"n": 3}, {"x": given})
+        return not result.reasons.any()
+
+    assert is_decided(first - second, [1.0, 1.0 + 2**-23, 0.0])
+    assert is_decided(first - second, [1.0, 1.0, 0.0])
+    assert is_decided(first + second + third, [1.0, 1.0, -1.0])
+    assert not is_decided(first + second + third, [1.0, 2**-23, -1.0])
+    assert not is_decided(first * second - third, [1 / 3, 3.0, 1.0])
+    assert is_decided(first * second - third, [1 / 3, 3.0, 1.001])
