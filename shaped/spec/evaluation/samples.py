@@ -31,11 +31,13 @@ class Names:
         sizes: the named sizes.
         variables: the float and bool tensors, by name, without those that have a definition.
         lookups: the reads of integer tensors, those inside others first.
+        axes: for each integer tensor the sizes of the axes on which its values are places.
     """
 
     sizes: set[Symbol] = field(default_factory=set)
     variables: dict[str, Variable] = field(default_factory=dict)
     lookups: dict[Lookup, None] = field(default_factory=dict)
+    axes: dict[str, list[Dim]] = field(default_factory=dict)
 
     @staticmethod
     def of(nodes: Sequence[Node], indices: Sequence[Index] = ()) -> Names:
@@ -54,6 +56,9 @@ class Names:
                 names._add_dim(node.bound.size)
             if isinstance(node, (Entry, Flag)):
                 todo.extend(names._add_variable(node.variable))
+                for size, place in zip(node.variable.sizes, node.at):
+                    if isinstance(place.symbol, Lookup):
+                        names.axes.setdefault(place.symbol.name, []).append(size)
             for part in node.parts():
                 if isinstance(part, Node):
                     todo.append(part)
@@ -155,7 +160,8 @@ def _integers(
         reached = [[int(places(at).data.max(initial=0)) + 1 for at in read.at] for read in reads]
         shape = tuple(max(1, *column) for column in zip(*reached))
         low = max((read.low for read in reads if read.low is not None), default=-2)
-        ends = [int(places(read.size).data.min(initial=LARGEST_SIZE)) for read in reads if read.size is not None]
+        bounds = [*(read.size for read in reads if read.size is not None), *names.axes.get(name, ())]
+        ends = [int(places(bound).data.min(initial=LARGEST_SIZE)) for bound in bounds]
         high = min(ends, default=LARGEST_SIZE)
         if high <= low:
             raise ValueError(f"the integer tensor {name} would have no values: {low} <= {name} < {high}")

@@ -135,6 +135,13 @@ def test_a_value_that_is_computed_from_an_irrational_one_is_not_taken_for_undefi
     assert compare(apply("atanh", small), (apply("log", 1 + small) - apply("log", 1 - small)) / 2).holds
 
 
+def test_the_values_of_integer_tensors_lie_on_the_axes_that_they_are_places_on() -> None:
+    picked = x[i.dim, lookup("t", (i.dim,))]
+    result = compare(picked + picked, 2 * picked)
+    assert result.holds
+    assert not result.skipped
+
+
 def test_ties_are_not_drawn() -> None:
     tied = zero(x[i.dim, j.dim] - v[j.dim])
     assert compare(where(tied, 1, 0), real(0)).holds
