@@ -29,6 +29,7 @@ class Atom:
         parts: the fields that make it.
         sign: what is certain of its sign.
         quotients: the floor divisions by sizes in it.
+        shape: a hash that no replacement of indices changes.
         signature: a hash that is the same whatever its indices are called: the order of monomials rests on it.
     """
 
@@ -39,6 +40,7 @@ class Atom:
     height: int
     sign: Sign | None
     quotients: frozenset[FloorDiv]
+    shape: int
     signature: int
 
     parts: tuple[object, ...]

@@ -87,10 +87,18 @@ def index_nonnegative(context: Context, dim: Dim) -> Polynomial:
         return context.constant(1)
     if is_negative(dim, context.known):
         return context.constant(0)
+    if dim.constant_part < 0 and _is_difference(dim):
+        return 1 - index_nonnegative(context, -dim - 1)  # i > j as not j >= i: one form for both sides of a mask
     step = gcd(*(c for monomial, c in dim.terms if monomial))
     if step > 1:
         dim = Dim({monomial: c // step for monomial, c in dim.terms})  # 2*i + 1 >= 0 is i >= 0: floor(1/2) is left
     return context_atom(context, IndexNonnegativeAtom, dim)
+
+
+def _is_difference(dim: Dim) -> bool:
+    """Whether it is i - j + c, for two indices."""
+    found = [c for monomial, c in dim.terms if len(monomial) == 1 and isinstance(monomial[0][0], Index)]
+    return sorted(found) == [-1, 1] and len(dim.terms) == 2 + bool(dim.constant_part)
 
 
 def _without_common_factor(dim: Dim) -> Dim:

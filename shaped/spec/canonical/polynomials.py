@@ -64,6 +64,7 @@ class Context:
             atom.free, atom.variables, atom.height = _facts(atom)
             atom.sign = signs.sign_of_atom(self, atom)
             atom.quotients = search.quotients_of(atom)
+            atom.shape = signatures.shape_of(atom)
             atom.signature = signatures.atom_signature(atom, signatures.NO_COLOURS)
         return cast("A", atom)
 

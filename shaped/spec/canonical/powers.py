@@ -178,9 +178,12 @@ def _may_be_taken_out(atom: Atom, exponent: Rational, *, only_positive: bool) ->
 # --- the order of monomials and the rewriting of bases
 
 
-def order_of(monomial: Monomial) -> tuple[tuple[int, int, Rational], ...]:
-    """Where a monomial stands in the lexicographic order by atoms, the greatest atom first."""
-    return tuple(sorted(((atom.rank, atom.signature, e) for atom, e in monomial), reverse=True))
+def order_of(monomial: Monomial) -> tuple[tuple[int, int, int, Rational], ...]:
+    """Where a monomial stands in the lexicographic order by atoms, the greatest atom first.
+
+    As far as it can, the order rests on what no replacement of indices changes, so that leading terms stay leading.
+    """
+    return tuple(sorted(((atom.rank, atom.shape, atom.signature, e) for atom, e in monomial), reverse=True))
 
 
 def greatest_monomial(form: Polynomial) -> Monomial:

@@ -1,4 +1,4 @@
-"""Conditions that cut a range in two, with one side and one cut preferred: [i >= e] is 1 - [i <= e - 1]."""
+"""Conditions that cut a range in two, with one side and one cut preferred: [i >= e] is 1 - [i <= e] + [i = e]."""
 
 from __future__ import annotations
 
@@ -11,23 +11,31 @@ from shaped.spec.canonical.products import merged, normalise
 from shaped.spec.canonical.ranges import coefficient_of
 
 if TYPE_CHECKING:
+    from shaped.spec.canonical.polynomials import Context
+    from shaped.spec.dims import Dim
     from shaped.spec.index import Index
 
-NEAREST_CUT = 3  # the largest distance over which a cut is moved, one place at a time
+FARTHEST_CUT = 3  # the largest distance over which a cut is moved, one place at a time
 
 
 def turned(atom: IndexNonnegativeAtom, index: Index) -> Polynomial | None:
-    """The condition by [index <= e - 1] and single places, where e has other indices; None if it is that already."""
-    context, sign = atom.context, coefficient_of(atom.dim, index)
-    if sign == 1:
-        return 1 - indicators.index_nonnegative(context, -atom.dim - 1)
-    shift = atom.dim.constant_part + 1
-    if sign != -1 or not shift or abs(shift) > NEAREST_CUT or atom.free == {index}:
+    """The condition by [index <= e] and single places, where e has no constant part; None if it is that already."""
+    sign = coefficient_of(atom.dim, index)
+    if sign not in (1, -1) or (sign == -1 and atom.dim.constant_part == 0) or atom.free == {index}:
         return None
-    prefix = indicators.index_nonnegative(context, atom.dim - shift)
+    cut = atom.dim if sign == -1 else -atom.dim - 1
+    if abs(cut.constant_part) > FARTHEST_CUT:
+        return None
+    moved = _with_cut_moved(atom.context, cut)
+    return moved if sign == -1 else 1 - moved
+
+
+def _with_cut_moved(context: Context, dim: Dim) -> Polynomial:
+    """[dim >= 0] by the same without the constant part, and the places between."""
+    shift = dim.constant_part
     between = range(shift) if shift > 0 else range(shift, 0)
-    places = total_of(context, (indicators.index_zero(context, atom.dim - place) for place in between))
-    return prefix + places.scaled(1 if shift > 0 else -1)
+    places = total_of(context, (indicators.index_zero(context, dim - place) for place in between))
+    return indicators.index_nonnegative(context, dim - shift) + places.scaled(1 if shift > 0 else -1)
 
 
 def with_prefixes(form: Polynomial, index: Index) -> Polynomial:

@@ -77,6 +77,37 @@ def atom_signature(atom: Atom, colours: Mapping[Index, int]) -> int:
     return kind
 
 
+def shape_of(atom: Atom) -> int:
+    """A coarser hash, which no replacement of indices changes: all places count the same."""
+    kind = text_signature(type(atom).__name__)
+    match atom:
+        case NumberAtom(inner):
+            is_place = isinstance(inner, (Index, Lookup)) or bool(atom.free)
+            return kind if is_place else hash((kind, _of_dim_atom(inner, NO_COLOURS)))
+        case PrimeAtom(prime):
+            return hash((kind, prime))
+        case EntryAtom(variable, _) | FlagAtom(variable, _):
+            return hash((kind, text_signature(variable.name)))
+        case FunctionAtom(function, argument):
+            return hash((kind, text_signature(function), _shape_of_polynomial(argument)))
+        case CosineAtom(argument) | BaseAtom(argument) | PositiveAtom(argument) | ZeroAtom(argument):
+            return hash((kind, _shape_of_polynomial(argument)))
+        case GreatestAtom(_, body) | ProductAtom(_, body):
+            return hash((kind, _shape_of_polynomial(body)))
+        case ExpAtom(monomial) | SumAtom(_, monomial):
+            return hash((kind, _shape_of_monomial(monomial)))
+    return kind
+
+
+def _shape_of_monomial(monomial: Monomial) -> int:
+    return hash(tuple(sorted(hash((atom.shape, exponent)) for atom, exponent in monomial)))
+
+
+def _shape_of_polynomial(polynomial: Polynomial) -> int:
+    terms = (hash((c, _shape_of_monomial(monomial))) for monomial, c in polynomial.terms.items())
+    return hash(tuple(sorted(terms)))
+
+
 def monomial_signature(monomial: Monomial, colours: Mapping[Index, int]) -> int:
     """The hash of a monomial, as `atom_signature`."""
     return hash(tuple(sorted(hash((atom_signature(atom, colours), exponent)) for atom, exponent in monomial)))
