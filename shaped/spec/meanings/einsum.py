@@ -56,13 +56,13 @@ def _elided(names: Sequence[Any], rank: int) -> list[Label]:
 
 
 @meaning("einsum")
-def einsum(*args: Any) -> Tensor:
+def einsum(*args: Tensor | Any) -> Tensor:
     operands, labels, output = _read(args)
     return contract("einsum", operands, labels, output)
 
 
 @backward("einsum")
-def einsum_backward(grad: Tensor, *args: Any) -> tuple[Tensor, ...]:
+def einsum_backward(grad: Tensor, *args: Tensor | Any) -> tuple[Tensor, ...]:
     """For each operand the product of the upstream gradient and of the others, over the operand's labels.
 
     A label that only this operand has is summed away by the forward: its gradient is the same along that axis. One that

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shaped.errors import ShapeError
 from shaped.spec.dims import ZERO, Dim, ceildiv
-from shaped.spec.expr import Expr, both, index_nonnegative, index_zero, real, where
+from shaped.spec.expr import Expr, bracket, index_zero, real, where
 from shaped.spec.index import is_nonnegative
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.places import fresh_axis, in_range, new_axis, taken
@@ -135,9 +135,9 @@ def chunk_backward(grads: Sequence[Tensor], input: Tensor, chunks: SizeLike, dim
 
 def _joined(grads: Sequence[Tensor], input: Tensor, dim: int) -> Tensor:
     """The gradients of pieces, one after the other."""
-    from shaped.spec.meanings.joining import cat
-
-    return cat(tuple(grads), input.axis(dim))
+    axis = input.axis(dim)
+    sizes = [grad.sizes[axis] for grad in grads]
+    return _set_back(grads, input, axis, [sum(sizes[:number], ZERO) for number in range(len(sizes))], sizes)
 
 
 def section_sizes(size: Dim, sections: SizeLike | Sequence[SizeLike]) -> list[Dim]:
@@ -247,11 +247,10 @@ def unfold_backward(grad: Tensor, input: Tensor, dimension: int, size: SizeLike,
     axis, length, stride = input.axis(dimension), as_dim(size), as_dim(step)
 
     def gradient(*at: Dim) -> Expr:
-        def term(window: Dim) -> Expr:
-            tap = at[axis] - window * stride
-            inside = both(index_nonnegative(tap), index_nonnegative(length - 1 - tap))
-            return where(inside, grad.at(*at[:axis], window, *at[axis + 1 :], tap), 0)
+        def term(window: Dim, tap: Dim) -> Expr:
+            hit = bracket(index_zero(window * stride + tap - at[axis]))
+            return hit * grad.at(*at[:axis], window, *at[axis + 1 :], tap)
 
-        return summed(grad.sizes[axis], term)
+        return summed(grad.sizes[axis], lambda window: summed(length, lambda tap: term(window, tap)))
 
     return build(input.sizes, gradient)
