@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from shaped.spec.atoms import Symbol
-    from shaped.spec.expr import Expr
+    from shaped.spec.expr import Condition, Expr
     from shaped.spec.index import Index
 
 _PRECISIONS = (128, 512)
 # Balls of equal values must agree on this many bits to count; two expressions that differ by less, relative to the
 # larger of 1 and their value, at a random point are not told apart.
 _BITS = 64
-_STYLES = ("any", "positive", "small")
+_STYLES = ("any", "positive", "small", "near")
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ class Agreement:
         points: at how many points all values were defined and compared.
         disagreement: the first difference, None if there is none.
         skipped: how many values were not compared, by the reason.
+        sides: for each comparison of a number in the expressions the answers that it gave at some point.
     """
 
     entries: int = 0
@@ -80,6 +81,12 @@ class Agreement:
     points: int = 0
     disagreement: Disagreement | None = None
     skipped: Counter[Reason] = field(default_factory=Counter)
+    sides: dict[Condition, set[bool]] = field(default_factory=dict)
+
+    @property
+    def one_sided(self) -> tuple[Condition, ...]:
+        """The comparisons that came out the same at all points, so that one branch was not compared."""
+        return tuple(condition for condition, seen in self.sides.items() if len(seen) < 2)
 
     @property
     def holds(self) -> bool:
@@ -174,6 +181,8 @@ def _compare(left: Expr, right: Expr, indices: Sequence[Index], point: Point, re
                     {symbol.name: size for symbol, size in point.sizes.items()}, point.values, at, one, other
                 )
                 return
+        for condition, seen in evaluation.conditions.sides().items():
+            result.sides.setdefault(condition, set()).update(seen)
         undecided = still
         if not undecided:
             break

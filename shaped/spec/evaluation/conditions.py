@@ -40,6 +40,16 @@ class Conditions:
             grid = self._done[node] = self._computed(node)
         return grid
 
+    def sides(self) -> dict[Positive, set[bool]]:
+        """For each comparison of a number so far the answers that it gave at some place."""
+        return {
+            node: {
+                bool(each) for each in np.unique(grid.data if grid.reasons is None else grid.data[grid.reasons == 0])
+            }
+            for node, grid in self._done.items()
+            if isinstance(node, Positive)
+        }
+
     def _computed(self, node: Node) -> Grid:
         numbers = self._numbers
         match node:

@@ -11,7 +11,7 @@ import numpy as np
 from shaped.spec.atoms import FloorDiv, Kind, Symbol
 from shaped.spec.dims import Dim
 from shaped.spec.evaluation.places import Places
-from shaped.spec.expr import Entry, Flag, Node, Variable
+from shaped.spec.expr import Constant, Entry, Flag, Node, Positive, Variable
 from shaped.spec.index import Index, Lookup
 
 if TYPE_CHECKING:
@@ -32,12 +32,14 @@ class Names:
         variables: the float and bool tensors, by name, without those that have a definition.
         lookups: the reads of integer tensors, those inside others first.
         axes: for each integer tensor the sizes of the axes on which its values are places.
+        thresholds: the constants in conditions, near which another branch may be chosen.
     """
 
     sizes: set[Symbol] = field(default_factory=set)
     variables: dict[str, Variable] = field(default_factory=dict)
     lookups: dict[Lookup, None] = field(default_factory=dict)
     axes: dict[str, list[Dim]] = field(default_factory=dict)
+    thresholds: set[Fraction] = field(default_factory=set)
 
     @staticmethod
     def of(nodes: Sequence[Node], indices: Sequence[Index] = ()) -> Names:
@@ -45,6 +47,7 @@ class Names:
         names = Names()
         seen: set[Node] = set()
         todo: list[Node] = list(nodes)
+        compared: set[Node] = set()
         for index in indices:
             names._add_dim(index.size)
         while todo:
@@ -59,6 +62,10 @@ class Names:
                 for size, place in zip(node.variable.sizes, node.at):
                     if isinstance(place.symbol, Lookup):
                         names.axes.setdefault(place.symbol.name, []).append(size)
+            if isinstance(node, Positive) or node in compared:
+                compared.update(part for part in node.parts() if isinstance(part, Node))
+            if isinstance(node, Constant) and node in compared:
+                names.thresholds.add(abs(node.value))
             for part in node.parts():
                 if isinstance(part, Node):
                     todo.append(part)
@@ -109,7 +116,7 @@ def draw(names: Names, random: random.Random, style: str = "any", sizes: Mapping
     Args:
         names: what to choose.
         random: the source of randomness.
-        style: "any" signs, "positive", or "small": between 0 and 1.
+        style: "any" signs, "positive", "small": between 0 and 1, or "near" a threshold and otherwise far from 0.
         sizes: sizes that are chosen already.
 
     Raises:
@@ -124,13 +131,15 @@ def draw(names: Names, random: random.Random, style: str = "any", sizes: Mapping
         chosen[symbol] = (sizes or {}).get(symbol, random.randint(low, high))
     values: dict[str, Any] = {}
     places = Places(chosen, lambda name: np.asarray(values[name]))
+    thresholds = sorted(names.thresholds - {0, 1})
     for variable in names.variables.values():
         shape = tuple(int(places(size).data) for size in variable.sizes)
         if any(size < 0 for size in shape):
             raise ValueError(f"{variable.name} would have the shape {shape}")
         count = int(np.prod(shape, dtype=np.int64))
         drawn: list[Any] = [
-            random.random() < 0.5 if variable.kind == "bool" else _number(random, style) for _ in range(count)
+            random.random() < 0.5 if variable.kind == "bool" else _number(random, style, thresholds)
+            for _ in range(count)
         ]
         flat = np.empty(count, dtype=bool if variable.kind == "bool" else object)
         flat[:] = drawn
@@ -139,12 +148,16 @@ def draw(names: Names, random: random.Random, style: str = "any", sizes: Mapping
     return Point(chosen, values)
 
 
-def _number(random: random.Random, style: str) -> Fraction:
-    whole = 1 / _STEP
+def _number(random: random.Random, style: str, thresholds: Sequence[Fraction]) -> Fraction:
+    whole = int(1 / _STEP)
     if style == "small":
-        return random.randint(1, int(whole) - 1) * _STEP
-    number = random.randint(1, 3 * int(whole)) * _STEP
-    return -number if style == "any" and random.random() < 0.5 else number
+        return random.randint(1, whole - 1) * _STEP
+    largest = 16 if style == "near" else 3
+    number = random.randint(1, largest * whole) * _STEP
+    if style == "near" and thresholds and random.random() < 0.5:
+        # Thresholds such as 1/10 are no multiples of the step; what is near them need not be one.
+        number = random.choice(thresholds) + random.randint(1 - whole, whole - 1) * _STEP
+    return -number if style in ("any", "near") and random.random() < 0.5 else number
 
 
 def _integers(

@@ -78,6 +78,8 @@ DIFFERENT = {
     "relu and the identity": (where(positive(at), at, 0), at),
     "tanh for erf": (apply("tanh", at), apply("erf", at)),
     "transposed lookups": (v[lookup("t", (i.dim,), N)], v[lookup("s", (i.dim,), N)]),
+    "a threshold far away": (where(positive(at - 20), 0, at), at),
+    "two thresholds": (where(positive(at + 100), where(positive(at - 50), at, 0), at), where(positive(at - 50), at, 0)),
     "rare branches": (where(positive(at - Fraction(5, 2)), 0, at), at),
 }
 
@@ -140,6 +142,16 @@ def test_the_values_of_integer_tensors_lie_on_the_axes_that_they_are_places_on()
     result = compare(picked + picked, 2 * picked)
     assert result.holds
     assert not result.skipped
+
+
+def test_branches_that_were_not_compared_are_told() -> None:
+    result = compare(where(positive(at - 20), 3 * at, at * 2 + at), 3 * at)
+    assert result.holds
+    assert result.one_sided == ()
+    never = positive(-1 - at**2)
+    result = compare(where(never, at, 2 * at), 2 * at)
+    assert result.holds
+    assert result.one_sided == (never,)
 
 
 def test_ties_are_not_drawn() -> None:
