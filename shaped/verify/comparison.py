@@ -15,7 +15,7 @@ from torch import Tensor
 
 from shaped.verify.difference_quotient import Quotient, one_sided
 from shaped.verify.faults import Fault, is_nan, number
-from shaped.verify.subject import differentiable, has_gradient
+from shaped.verify.leaves import differentiable, has_gradient
 from shaped.verify.verdict import Level
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from shaped.verify.faults import Fault
-from shaped.verify.subject import has_gradient
+from shaped.verify.leaves import has_gradient
 from shaped.verify.verdict import Level
 
 if TYPE_CHECKING:

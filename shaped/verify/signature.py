@@ -7,97 +7,27 @@ backward takes it for a forward with several outputs, has one leaf each: `grad[0
 from __future__ import annotations
 
 import inspect
-import types
-import typing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
-
-import torch
+from typing import TYPE_CHECKING
 
 from shaped.errors import AnnotationError
 from shaped.spec.annotation import (
     AnnotatedAxis,
     Anonymous,
     AnonymousPack,
-    ArrayAnnotation,
     Fixed,
     Named,
     NamedPack,
-    is_dtype_word,
-    parse,
 )
 from shaped.spec.axis_arithmetic import Computed
 from shaped.spec.dims import Dim
-from shaped.spec.dtypes import ANY, BOOL, COMPLEX, FLOATS, INTEGERS, DType
+from shaped.verify.hints import Hints
+from shaped.verify.parameters import MISSING, NumberKind, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
-NumberKind = Literal["float", "int", "bool", "complex"]
-
-MISSING: Any = inspect.Parameter.empty
-"""The default of a parameter that has none."""
-
-# The kind of an annotation that allows several (`Num`, `Shaped`): the first of these, as gradients are about floats.
-_KINDS: tuple[tuple[NumberKind, frozenset[str]], ...] = (
-    ("float", FLOATS),
-    ("complex", COMPLEX),
-    ("int", INTEGERS),
-    ("bool", BOOL),
-)
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a function, one element of a tuple parameter, or one returned value.
-
-    Args:
-        name: `x`; `grad[0]` for an element of a tuple; `return` for what is returned.
-        annotation: the tensor it describes, None if it describes none or says nothing of the shape.
-        kind: what numbers the tensor has; None without an annotation.
-        default: the value if none is given, MISSING if there is none.
-        is_optional: it may be None instead.
-        is_none: it is always None, as the gradient of integers is.
-        members: the elements of a tuple.
-        type: the annotation as an object, None without one.
-    """
-
-    name: str
-    annotation: ArrayAnnotation | None = None
-    kind: NumberKind | None = None
-    default: object = MISSING
-    is_optional: bool = False
-    is_none: bool = False
-    members: tuple[Parameter, ...] = ()
-    type: object = None
-
-    @property
-    def dtype_word(self) -> str:
-        """jaxtyping's word for its dtypes (`Float`), empty without an annotation."""
-        return self.annotation.dtype_word if self.annotation else ""
-
-    @property
-    def dtypes(self) -> DType:
-        """The dtypes that it may have."""
-        return self.annotation.dtype if self.annotation else DType(ANY)
-
-    @property
-    def is_differentiable(self) -> bool:
-        """Whether it has a gradient."""
-        return self.kind in ("float", "complex")
-
-    @property
-    def has_default(self) -> bool:
-        """Whether it may be left out."""
-        return self.default is not MISSING
-
-    @property
-    def leaves(self) -> tuple[Parameter, ...]:
-        """The elements of a tuple, or itself."""
-        return tuple(leaf for member in self.members for leaf in member.leaves) if self.members else (self,)
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.annotation}" if self.annotation else self.name
+__all__ = ["MISSING", "NumberKind", "Parameter", "Signature"]
 
 
 @dataclass(frozen=True)
@@ -141,7 +71,7 @@ class Signature:
             declared = list(inspect.signature(function).parameters.values())
         except (TypeError, ValueError):
             raise AnnotationError(name, "has no signature: pass a Python function with annotated parameters") from None
-        hints = _Hints(name, function)
+        hints = Hints(name, function)
         parameters = []
         for parameter in declared[1 if skip_context else 0 :]:
             if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
@@ -276,94 +206,3 @@ def _packs(leaf: Parameter) -> Iterator[str]:
 
 def _is_stretched(leaf: Parameter) -> bool:
     return leaf.annotation is not None and any(getattr(axis, "broadcastable", False) for axis in leaf.annotation.axes)
-
-
-class _Hints:
-    """The annotations of one function, as objects."""
-
-    def __init__(self, name: str, function: Callable[..., object]) -> None:
-        self.name = name
-        plain = inspect.unwrap(function)
-        plain = getattr(plain, "__func__", plain)
-        try:
-            self.written: Mapping[str, object] = getattr(plain, "__annotations__", {})
-        except NameError as problem:  # they are evaluated when they are first read, from Python 3.14 on
-            raise AnnotationError(
-                name, f"an annotation cannot be read: {problem}: import the name at the top level of the module"
-            ) from None
-        self.globals: dict[str, Any] = getattr(plain, "__globals__", {})
-        self.locals: dict[str, Any] = {}
-        code = getattr(plain, "__code__", None)
-        for variable, cell in zip(code.co_freevars if code else (), getattr(plain, "__closure__", None) or ()):
-            try:
-                self.locals[variable] = cell.cell_contents
-            except ValueError:  # not assigned yet
-                continue
-
-    def read(self, key: str, name: str) -> Parameter:
-        """The parameter that the annotation of `key` describes."""
-        if key not in self.written:
-            return Parameter(name)
-        alone = types.SimpleNamespace(__annotations__={key: self.written[key]})
-        try:
-            hint = typing.get_type_hints(alone, self.globals, self.locals)[key]
-        except Exception as problem:  # whatever evaluating the user's text raises
-            raise AnnotationError(
-                self.name,
-                f"{_called(name)}: the annotation {self.written[key]!r} cannot be read: {problem}: "
-                f'write {name}: Float[Tensor, "b n"], with every name imported at the top level of the module',
-            ) from None
-        return self.parameter(name, hint)
-
-    def parameter(self, name: str, hint: Any) -> Parameter:
-        if hint is None or hint is types.NoneType:
-            return Parameter(name, is_none=True, type=types.NoneType)
-        arguments = typing.get_args(hint)
-        origin = typing.get_origin(hint)
-        if origin in (typing.Union, types.UnionType):
-            return self.union(name, arguments)
-        if origin is tuple:
-            if Ellipsis in arguments:
-                return Parameter(name, type=hint)
-            members = tuple(self.parameter(f"{name}[{i}]", argument) for i, argument in enumerate(arguments))
-            return Parameter(name, members=members, type=hint)
-        if not _is_jaxtyping(hint):
-            return Parameter(name, type=hint)
-        annotation = self.array(name, hint)
-        return Parameter(name, annotation, kind_of(annotation.dtype), type=hint)
-
-    def union(self, name: str, arguments: tuple[Any, ...]) -> Parameter:
-        """`X | None`, or the first tensor of several kinds: `Float[Tensor | ndarray, "n"]` is a union as well."""
-        read = [self.parameter(name, argument) for argument in arguments if argument is not types.NoneType]
-        tensors = [one for one in read if one.annotation or one.members]
-        return replace((tensors or read)[0], is_optional=len(read) < len(arguments))
-
-    def array(self, name: str, hint: Any) -> ArrayAnnotation:
-        word = hint.dtype.__name__
-        dtypes = hint.dtypes if isinstance(hint.dtypes, (tuple, list)) else ()
-        allowed = frozenset(str(dtype) for dtype in dtypes) & ANY
-        try:
-            annotation = parse(word if is_dtype_word(word) else "Shaped", hint.dim_str, hint.array_type.__name__)
-        except AnnotationError as problem:
-            hint_text = f": {problem.hint}" if problem.hint else ""
-            raise AnnotationError(self.name, f"{_called(name)}: {problem}{hint_text}") from None
-        if allowed and allowed != annotation.dtype.names:
-            annotation = replace(annotation, dtype_word=word, dtype=DType(allowed))
-        return annotation
-
-
-def _called(name: str) -> str:
-    return "what it returns" if name.startswith("return") else f"parameter {name}"
-
-
-def _is_jaxtyping(hint: object) -> bool:
-    """Whether an annotation is one of jaxtyping's, for a torch tensor."""
-    if not (hasattr(hint, "dim_str") and hasattr(hint, "dtypes") and hasattr(hint, "dtype")):
-        return False
-    array = getattr(hint, "array_type", None)
-    return array is Any or (isinstance(array, type) and issubclass(array, torch.Tensor))
-
-
-def kind_of(dtype: DType) -> NumberKind | None:
-    """What numbers a tensor of the dtypes has: floats, where they are among several kinds."""
-    return next((kind for kind, names in _KINDS if dtype.may_be(names)), None)

@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 
 from shaped.verify.layouts import small_layouts
+from shaped.verify.leaves import has_gradient
 from shaped.verify.samples import Sampler
 from shaped.verify.special_points import integer_points
-from shaped.verify.subject import SubjectError, has_gradient
+from shaped.verify.subject import SubjectError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,7 +10,8 @@ from torch import Tensor
 from shaped.verify.comparison import fault_of_values
 from shaped.verify.faults import Fault
 from shaped.verify.hazards.effects import differing
-from shaped.verify.subject import Outcome, differentiable, has_gradient, leaves, pull_back
+from shaped.verify.leaves import differentiable, has_gradient, leaves, pull_back
+from shaped.verify.subject import Outcome
 from shaped.verify.verdict import Level
 
 if TYPE_CHECKING:

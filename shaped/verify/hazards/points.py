@@ -10,10 +10,10 @@ from torch import Tensor
 from shaped.verify.comparison import reference
 from shaped.verify.constants import constants, takes_logarithms
 from shaped.verify.faults import Counterexample, Fault, is_nan, number
+from shaped.verify.leaves import differentiable
 from shaped.verify.refutation import fault_at
 from shaped.verify.samples import Sample, all_finite, draw_upstream
 from shaped.verify.special_points import float_points, infinite_points, integer_points
-from shaped.verify.subject import differentiable
 from shaped.verify.trials import counts, finite_outputs, given_sample, outputs_at
 from shaped.verify.verdict import Level
 

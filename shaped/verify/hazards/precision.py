@@ -14,9 +14,9 @@ from torch import Tensor
 from shaped.verify.comparison import reference
 from shaped.verify.faults import Counterexample, Fault, number
 from shaped.verify.hazards.points import with_companions
+from shaped.verify.leaves import differentiable
 from shaped.verify.samples import Sample, all_finite, draw_upstream
 from shaped.verify.special_points import float_points
-from shaped.verify.subject import differentiable
 from shaped.verify.trials import counts, finite_outputs, given_sample, in_dtype, tensors_in_dtype
 from shaped.verify.verdict import Level
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from torch import Tensor
 
 from shaped.verify.faults import Fault, number
+from shaped.verify.leaves import copied, differentiable, has_gradient, leaves, pull_back
 from shaped.verify.samples import draw_upstream
-from shaped.verify.subject import copied, differentiable, has_gradient, leaves, pull_back
 from shaped.verify.verdict import Level
 
 if TYPE_CHECKING:
