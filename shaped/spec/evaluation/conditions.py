@@ -42,13 +42,12 @@ class Conditions:
 
     def sides(self) -> dict[Positive, set[bool]]:
         """For each comparison of a number so far the answers that it gave at some place."""
-        return {
-            node: {
-                bool(each) for each in np.unique(grid.data if grid.reasons is None else grid.data[grid.reasons == 0])
-            }
-            for node, grid in self._done.items()
-            if isinstance(node, Positive)
-        }
+        found: dict[Positive, set[bool]] = {}
+        for node, grid in self._done.items():
+            if isinstance(node, Positive):
+                defined = grid.data if grid.reasons is None else grid.data[grid.reasons == 0]
+                found[node] = {bool(each) for each in np.unique(defined)}
+        return found
 
     def _computed(self, node: Node) -> Grid:
         numbers = self._numbers

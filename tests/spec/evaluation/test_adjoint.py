@@ -75,6 +75,14 @@ def test_the_gradient_of_a_tie_is_split_evenly() -> None:
     assert gradient(Greatest(j, x[j.dim]), {"x": [4, 1, 4]}) == [Fraction(3, 2), 0, Fraction(3, 2)]
 
 
+def test_a_running_maximum_or_product_ends_at_its_own_place() -> None:
+    up_to = fresh_index(i.dim + 1)
+    values = {"x": [2, 1, 5, 3]}
+    assert gradient(Greatest(up_to, x[up_to.dim]), values, [1, 10, 100, 1000]) == [11, 0, 1100, 0]
+    assert gradient(Product(up_to, x[up_to.dim]), values, [1, 10, 100, 0]) == [511, 1020, 200, 0]
+    assert gradient(Sum(up_to, x[up_to.dim]), values, [1, 10, 100, 1000]) == [1111, 1110, 1100, 1000]
+
+
 def test_a_product_with_a_zero_has_the_product_of_the_others() -> None:
     assert gradient(Product(j, x[j.dim]), {"x": [0, 2, 3]}, [1, 0, 0]) == [6, 0, 0]
     assert gradient(Product(j, x[j.dim]), {"x": [0, 2, 0]}, [1, 0, 0]) == [0, 0, 0]

@@ -96,6 +96,12 @@ def test_a_sum_is_bounded_by_the_classic_formula(count: int) -> None:
     assert nested.bound == pytest.approx((2 * count - 1) * 2 * count * U, rel=1e-4)
 
 
+def test_a_common_factor_may_be_taken_out() -> None:
+    first, second = x[Dim.of(0)], x[Dim.of(1)]
+    together = bound(first + first * second, {"x": [3, Fraction(5, 8)]}, 2)
+    assert together.bound >= 2 * 3 * (1 + 5 / 8) * U  # of `first * (1 + second)`
+
+
 def test_cancellation_leaves_the_error_of_the_terms() -> None:
     small = bound(Sum(i, x[i.dim]), {"x": [10**6, -(10**6), Fraction(1, 8)]})
     assert float(small.exact) == 0.125
