@@ -289,8 +289,8 @@ def _close(attempt: _Attempt, difference: Polynomial, notes: list[str]) -> bool:
             used.append("the requirements")
     if reduced.terms:
         cleared = _cleared(reduced)
-        if cleared is not None and not cleared.terms:
-            reduced = cleared
+        if cleared is not None and (not cleared.terms or not sums.with_factors_inside(cleared).terms):
+            reduced = Polynomial(reduced.context, {})
             used.append("denominators cleared")
     if reduced.terms:
         left = Polynomial(reduced.context, {})

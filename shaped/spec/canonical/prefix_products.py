@@ -14,7 +14,7 @@ from shaped.spec.canonical.indicators import where_fails, where_holds
 from shaped.spec.canonical.polynomials import Context, Polynomial, bound_index, unused_index
 from shaped.spec.canonical.prefixes import with_prefixes
 from shaped.spec.canonical.products import Factors, merged, normalise
-from shaped.spec.canonical.ranges import coefficient_of, is_within
+from shaped.spec.canonical.ranges import coefficient_of, is_nonnegative, is_within
 from shaped.spec.canonical.substitution import renamed
 from shaped.spec.dims import Dim
 
@@ -37,7 +37,7 @@ def product_over(index: Index, form: Polynomial) -> Polynomial:
             result = result * renamed(form, {index: Dim.of(value)})
         return result
     form = with_prefixes(form, index)
-    if form.constant == 1:
+    if form.constant == 1 or (not form.terms and is_nonnegative(index.size - 1, context.known)):
         return form
     exponentials = _exponentials(form)
     if exponentials is not None:
@@ -109,6 +109,8 @@ def _completed(context: Context, coefficient: Rational, factors: Factors, atom: 
             continue
         others = where_fails(atom.body, condition)
         factor = renamed(others, {atom.index: here})
+        for beside in [a for a, e in factors.items() if e and a.is_indicator]:
+            factor = where_holds(factor, beside)
         if not factor.terms:
             continue
         lead = greatest_monomial(factor)

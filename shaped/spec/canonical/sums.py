@@ -17,13 +17,12 @@ from shaped.spec.canonical.products import Factors, merged, monomial_of, normali
 from shaped.spec.canonical.ranges import coefficient_of, is_index_free, is_nonnegative, is_within
 from shaped.spec.canonical.substitution import monomial_with, number, opened_sum, power_with, renamed
 from shaped.spec.dims import Dim
-from shaped.spec.index import free_indices
+from shaped.spec.index import Index, free_indices
 from shaped.spec.normal_form import divide
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from shaped.spec.index import Index
 
 MOST_UNROLLED = 8  # a sum over a constant size up to this is written out
 
@@ -70,17 +69,40 @@ def _with_inner_sum_opened(context: Context, bound: tuple[Index, ...], factors: 
     """Sums over several indices are one sum."""
     inside = frozenset(bound)
     for atom, e in factors.items():
-        if isinstance(atom, SumAtom) and isinstance(e, int) and e > 0 and not atom.free.isdisjoint(inside):
+        if isinstance(atom, SumAtom) and _may_be_opened(atom, e) and not atom.free.isdisjoint(inside):
             used = set(inside).union(*(other.free for other in factors))
             body = normalise(context, 1, merged(factors, [(atom, -e)]))
             opened = list(bound)
-            for _ in range(e):
+            for _ in range(int(e)):
                 indices, part = opened_sum(atom, used)
                 used.update(indices)
                 opened += indices
                 body = body * part
             return sum_over(opened, body)
     return None
+
+
+def with_factors_inside(form: Polynomial) -> Polynomial:
+    """The form with the factors of each term multiplied into its sums, where a rule may need them together."""
+    context, parts = form.context, list[Polynomial]()
+    for monomial, c in form.terms.items():
+        factors = dict(monomial)
+        body = normalise(context, c, {a: e for a, e in monomial if not _may_be_opened(a, e)})
+        opened = list[Index]()
+        used = {index for atom in factors for index in atom.free}
+        for atom, e in monomial:
+            if isinstance(atom, SumAtom) and _may_be_opened(atom, e):
+                for _ in range(int(e)):
+                    indices, part = opened_sum(atom, used)
+                    used.update(indices)
+                    opened += indices
+                    body = body * part
+        parts.append(sum_over(opened, body))
+    return total_of(context, parts)
+
+
+def _may_be_opened(atom: Atom, exponent: Rational) -> bool:
+    return isinstance(atom, SumAtom) and isinstance(exponent, int) and exponent > 0
 
 
 def _with_index_eliminated(context: Context, bound: tuple[Index, ...], factors: Factors) -> Polynomial | None:
