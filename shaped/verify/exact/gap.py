@@ -86,13 +86,22 @@ def read_once(
     return Reading(int(reduce(gap)), branches, outputs, seed)
 
 
-def read_until_equal(graph: Joint, upstreams: Sequence[Tensor], inputs: Sequence[Tensor], seed: int) -> Reading:
+def read_until_equal(
+    graph: Joint, upstreams: Sequence[Tensor], inputs: Sequence[Tensor], seed: int, seen: Branches | None
+) -> Reading:
     """Read a graph, again at other residues where one reading does not tell.
 
     Without roots, equality at one random point is as good as at any, and a difference is looked at again, as it may
     come from a residue that is 0. A square root has two signs: a formula that takes the wrong one is equal by chance at
     half of the points, so that each root has to be seen often enough. And a residue may have no root, where formulas
     that square the root differ: such a difference tells nothing.
+
+    Args:
+        graph: of results and gradients.
+        upstreams: shadows of g.
+        inputs: shadows of the inputs.
+        seed: of the residues.
+        seen: branches on which the two sides are known to be equal; None if there are none.
     """
     evidence = differences = attempt = 0
     reading = last = read_once(graph, upstreams, inputs, seed)
@@ -101,7 +110,8 @@ def read_until_equal(graph: Joint, upstreams: Sequence[Tensor], inputs: Sequence
         if not reading.gap:
             last = reading
             evidence += roots
-            if not roots or evidence >= _EVIDENCE:
+            known = seen is not None and not reading.branches.visited_more(seen)
+            if not roots or evidence >= _EVIDENCE or known:
                 return reading
         elif not reading.branches.rootless:
             last = reading

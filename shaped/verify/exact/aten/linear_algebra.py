@@ -50,38 +50,56 @@ def _inv_ex(value: Value, *, check_errors: bool = False) -> tuple[Value, Tensor]
 
 @rule("_linalg_det")
 def _det(value: Value) -> tuple[Value, Value, Tensor]:
-    factors, pivots = _lu_factor(value)
-    return determinant(value), factors, pivots
+    _, factors, pivots = aten._linalg_det(value.shadow)
+    return determinant(value), _factored(value, factors, pivots), pivots
 
 
 @rule("_linalg_slogdet")
 def _slogdet(value: Value) -> tuple[Value, Value, Value, Tensor]:
-    factors, pivots = _lu_factor(value)
-    whole = determinant(value)
-    sign = lift(torch.sign(whole.shadow))
-    return sign, functions.log(times(sign, whole)), factors, pivots
+    sign, _, factors, pivots = aten._linalg_slogdet(value.shadow)
+    logarithm = functions.log(times(lift(sign), determinant(value)))
+    return lift(sign), logarithm, _factored(value, factors, pivots), pivots
 
 
 @rule("_linalg_solve_ex")
 def _solve_ex(
     matrix: Value, right: Any, *, left: bool = True, check_errors: bool = False
 ) -> tuple[Value, Value, Tensor, Tensor]:
-    factors, pivots = _lu_factor(matrix)
     other = lift(right)
+    _, factors, pivots, info = aten._linalg_solve_ex(matrix.shadow, other.shadow, left=left)
     is_vector = other.ndim == 1 or (other.ndim == matrix.ndim - 1 and other.shape == matrix.shape[:-1])
     column = other.move(lambda one: one.unsqueeze(-1)) if is_vector else other
     inverted = inverse(matrix)
     result = matrix_product(inverted, column) if left else matrix_product(column, inverted)
     if is_vector:
         result = result.move(lambda one: one.squeeze(-1))
-    return result, factors, pivots, torch.zeros(matrix.shape[:-2], dtype=torch.int32)
+    return result, _factored(matrix, factors, pivots), pivots, info
 
 
-def _lu_factor(value: Value) -> tuple[Value, Tensor]:
-    """L and U in one matrix, with the pivots that floats choose."""
-    factors, pivots, _ = torch.linalg.lu_factor_ex(value.shadow)
-    permutation = torch.lu_unpack(factors, pivots, unpack_data=False)[0]
-    return eliminated(matrix_product(lift(permutation.mT), value)), pivots
+@rule("linalg_lu_factor_ex")
+def _lu_factor_ex(value: Value, *, pivot: bool = True, check_errors: bool = False) -> tuple[Value, Tensor, Tensor]:
+    if not pivot:
+        raise UnsupportedError("LU factors without pivots")
+    factors, pivots, info = torch.linalg.lu_factor_ex(value.shadow)
+    return _factored(value, factors, pivots), pivots, info
+
+
+def _factored(value: Value, factors: Tensor, pivots: Tensor) -> Value:
+    """L and U in one matrix as torch returns them: of a matrix or, if its memory is in rows, of its transpose.
+
+    Args:
+        value: the matrix.
+        factors: what torch computed for its shadow.
+        pivots: likewise; floats choose them.
+    """
+    permutation, lower, upper = torch.lu_unpack(factors, pivots)
+    product = permutation @ lower @ upper
+
+    def distance(other: Tensor) -> float:
+        return float((product - other).norm()) if product.shape == other.shape else float("inf")
+
+    of_transpose = distance(value.shadow.mT) < distance(value.shadow)
+    return eliminated(matrix_product(lift(permutation.mT), _transposed(value) if of_transpose else value))
 
 
 def eliminated(value: Value) -> Value:
@@ -116,14 +134,6 @@ def eliminated(value: Value) -> Value:
     )
 
 
-@rule("linalg_lu_factor_ex")
-def _lu_factor_ex(value: Value, *, pivot: bool = True, check_errors: bool = False) -> tuple[Value, Tensor, Tensor]:
-    if not pivot:
-        raise UnsupportedError("LU factors without pivots")
-    factors, pivots = _lu_factor(value)
-    return factors, pivots, torch.zeros(value.shape[:-2], dtype=torch.int32)
-
-
 def _lower(value: Value, *, unit: bool) -> Value:
     """The lower triangle, its diagonal 1 if asked for."""
     result = linear(lambda one: one.tril(-1 if unit else 0), value)
@@ -151,9 +161,9 @@ def _parts(factors: Value) -> tuple[Value, Value]:
 def _lu(value: Value, *, pivot: bool = True) -> tuple[Value, Value, Value]:
     if not pivot:
         raise UnsupportedError("LU factors without pivots")
-    factors, pivots = _lu_factor(value)
-    permutation = torch.lu_unpack(factors.shadow, pivots, unpack_data=False)[0]
-    return lift(permutation), *_parts(factors)
+    factors, pivots, _ = torch.linalg.lu_factor_ex(value.shadow)
+    permutation = torch.lu_unpack(factors, pivots, unpack_data=False)[0]
+    return lift(permutation), *_parts(_factored(value, factors, pivots))
 
 
 @rule("lu_unpack")
