@@ -96,6 +96,34 @@ def test_a_sum_is_bounded_by_the_classic_formula(count: int) -> None:
     assert nested.bound == pytest.approx((2 * count - 1) * 2 * count * U, rel=1e-4)
 
 
+def test_the_bound_of_one_operation() -> None:
+    """Each is an operation of numbers that are exact: what IEEE 754 says, or the documented error of the function."""
+    first, second = x[Dim.of(0)], x[Dim.of(1)]
+    given = {"x": [3, 7]}
+    expected = {
+        first + second: 10 * U,
+        first * second: 21 * U,
+        (first + second) * first: 30 * (1 + 2) * U,  # of the sum, and of a product that may be multiplied out
+        power(first, -1): (1 / 3) * 2 * U,
+        first / second: (3 / 7) * (2 + 1) * U,
+        power(second, 2): 49 * 4 * U,
+        power(first, Fraction(1, 2)): 3**0.5 * 2 * U,
+        apply("log", first): math.log(3) * 4 * U,
+        apply("tanh", first): math.tanh(3) * 4 * U,
+        apply("exp", first): math.exp(3) * (4 + 2 * 3) * U,
+    }
+    for node, size in expected.items():
+        assert bound(node, given, 2).bound == pytest.approx(size, rel=1e-3), node
+
+
+def test_the_error_of_a_factor_is_that_of_the_product() -> None:
+    first, second = x[Dim.of(0)], x[Dim.of(1)]
+    root = power(first, Fraction(1, 2))
+    product = bound(root * second, {"x": [2, 8]}, 2)
+    assert product.bound == pytest.approx(2**0.5 * 8 * (2 + 1) * U, rel=1e-3)
+    assert bound(second * root, {"x": [2, 8]}, 2).bound == product.bound
+
+
 def test_a_common_factor_may_be_taken_out() -> None:
     first, second = x[Dim.of(0)], x[Dim.of(1)]
     together = bound(first + first * second, {"x": [3, Fraction(5, 8)]}, 2)
