@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from shaped.spec.dims import Dim
 from shaped.spec.evaluation import evaluate, evaluate_where_defined
-from shaped.spec.expr import PI, Expr, Greatest, Sum, Variable, apply, power, real, where
+from shaped.spec.expr import FUNCTIONS, PI, Expr, Greatest, Sum, Variable, apply, power, real, where
 from shaped.spec.expr import positive as is_positive
 from shaped.spec.index import fresh_index
-from shaped.spec.scalars.balls import ball_of
+from shaped.spec.scalars.balls import Balls, ball_of, function_of
 from shaped.spec.scalars.floats import Floats
 from shaped.spec.scalars.running_error import BFLOAT16, FLOAT32, FLOAT64, Format, Rounded, RunningErrors
 from shaped.spec.scalars.system import Array, ObjectScalars
@@ -176,6 +176,18 @@ def test_a_softmax_that_shifts_its_scores_is_as_good_as_one_that_does_not() -> N
     weight = bound(apply("exp", x[Dim.of(0)]) / Sum(i, apply("exp", x[i.dim])), scores)
     rounding_of_the_shifted_score = abs(-16 - 3) * U
     assert weight.bound >= float(weight.exact) * rounding_of_the_shifted_score
+
+
+@pytest.mark.parametrize("function", sorted(FUNCTIONS - {"sign", "floor", "round"}))
+def test_the_bound_covers_what_the_error_of_the_argument_makes(function: str) -> None:
+    point = 1.6 if function == "acosh" else 0.7
+    terms = {"x": [point, 2**15, -(2**15)]}  # which cancel, so the error of the sum is much more than that of a value
+    argument = bound(Sum(i, x[i.dim]), terms)
+    value = bound(apply(function, Sum(i, x[i.dim])), terms)
+    with Balls().computing():
+        ends = [function_of(function, argument.exact + sign * argument.bound) for sign in (-1, 1)]
+        reached = max(float(abs(end - value.exact)) for end in ends)
+    assert reached <= value.bound <= 2.5 * reached + 100 * U
 
 
 def test_where_rounding_may_change_a_value_without_limit_there_is_no_bound() -> None:
