@@ -48,7 +48,7 @@ class Certificate:
 
         Points outside the domain do not count; a check in which none counted does not hold.
         """
-        names = Names.of([self.weighted, self.claimed], self._indices)
+        names = Names.of([self.weighted, self.claimed, self.entry], self._indices)
         source = random.Random(f"{seed} {self.statement}")
         result = Agreement()
         for number in range(rounds):
