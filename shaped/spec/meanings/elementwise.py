@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from shaped.spec.expr import ONE, PI, Expr, apply, power, real, where, zero
+from shaped.spec.expr import ONE, PI, Expr, add, apply, power, real, where, zero
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.complex_numbers import COMPLEX_FUNCTIONS
 from shaped.spec.meanings.kinds import elementwise
@@ -178,6 +178,20 @@ def polygamma(n: int, input: Tensor) -> Tensor:
 @meaning("Tensor.polygamma", domain="x is no integer <= 0")
 def polygamma_method(input: Tensor, n: int) -> Tensor:
     return polygamma(n, input)
+
+
+@meaning("mvlgamma", domain="x > (p - 1)/2")
+def mvlgamma(input: Tensor, p: int) -> Tensor:
+    def entry(x: Expr) -> Expr:
+        terms = [apply("lgamma", x - Fraction(j, 2)) for j in range(p)]
+        return add(*terms, Fraction(p * (p - 1), 4) * log(PI))
+
+    return elementwise(entry, input, kind="float")
+
+
+@meaning("special.spherical_bessel_j0")
+def spherical_bessel_j0(input: Tensor) -> Tensor:
+    return elementwise(lambda x: where(zero(x), 1, apply("sin", x) / x), input, kind="float")
 
 
 @meaning("logit", domain="0 < x < 1", kinks="x at a bound: 1/(x (1 - x))")

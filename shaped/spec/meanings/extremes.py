@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
 
 from shaped.spec.dims import Dim, product
-from shaped.spec.expr import Condition, Exists, Expr, Greatest, Sum, both, index_nonnegative, negation, real, where
+from shaped.spec.expr import (
+    Condition,
+    Exists,
+    Expr,
+    Greatest,
+    Sum,
+    Variable,
+    both,
+    index_nonnegative,
+    negation,
+    real,
+    where,
+)
 from shaped.spec.index import fresh_index, split
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.comparison import as_bool
@@ -14,10 +29,7 @@ from shaped.spec.meanings.kinds import converted
 from shaped.spec.meanings.order import is_equal, is_greater
 from shaped.spec.meanings.pairs import maximum, minimum
 from shaped.spec.meanings.reduction import Dims, as_dims, repeated
-from shaped.spec.tensor import Tensor, build, greatest, reduced, summed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from shaped.spec.tensor import Axis, Tensor, build, greatest, reduced, summed
 
 
 class ValuesAndIndices(NamedTuple):
@@ -88,7 +100,7 @@ def max(
     second = dim if isinstance(dim, Tensor) else other
     if second is not None:
         return maximum(input, second)
-    return amax(input) if dim is None else _first_extreme(input, int(dim), keepdim, is_greater)
+    return amax(input) if dim is None else _first_extreme(input, int(dim), keepdim, True)
 
 
 @meaning("min", kinks=_TIES)
@@ -98,47 +110,95 @@ def min(
     second = dim if isinstance(dim, Tensor) else other
     if second is not None:
         return minimum(input, second)
-    return amin(input) if dim is None else _first_extreme(input, int(dim), keepdim, lambda x, y: is_greater(y, x))
+    return amin(input) if dim is None else _first_extreme(input, int(dim), keepdim, False)
 
 
 @meaning("argmax")
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     given, axis = (input.flatten(), 0) if dim is None else (input, dim)
-    return _first_extreme(given, axis, keepdim, is_greater).indices
+    return _first_extreme(given, axis, keepdim, True).indices
 
 
 @meaning("argmin")
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     given, axis = (input.flatten(), 0) if dim is None else (input, dim)
-    return _first_extreme(given, axis, keepdim, lambda x, y: is_greater(y, x)).indices
+    return _first_extreme(given, axis, keepdim, False).indices
 
 
-def _first_extreme(
-    input: Tensor, dim: int, keepdim: bool, is_better: Callable[[Expr, Expr], Condition]
-) -> ValuesAndIndices:
-    """The extreme along an axis and its index: sums in which a bracket keeps the first extreme alone.
+@dataclass(frozen=True)
+class _FirstExtreme:
+    """The first of the extremes along an axis, told from the others by conditions, as torch picks it.
 
-    So the derivative goes to that element, as in torch. The index is a number that no axis can be indexed with.
+    Args:
+        input: the tensor.
+        axis: the axis.
+        is_better: whether a number beats another.
     """
-    axis = input.axis(dim)
+
+    input: Tensor
+    axis: int
+    is_better: Callable[[Expr, Expr], Condition]
+
+    def along(self, place: tuple[Dim, ...], k: Dim) -> Expr:
+        """The element k along the axis."""
+        return self.input.at(*place[: self.axis], k, *place[self.axis :])
+
+    def is_first(self, place: tuple[Dim, ...], k: Dim) -> Condition:
+        """Whether the element k is it."""
+        value, other = self.along(place, k), fresh_index(self.input.sizes[self.axis], "l")
+        rival = self.along(place, other.dim)
+        is_earlier = both(index_nonnegative(k - other.dim - 1), is_equal(rival, value))
+        return negation(Exists(other, self.is_better(rival, value) | is_earlier))
+
+    def picked(self, place: tuple[Dim, ...], what: Callable[[Dim], Expr]) -> Expr:
+        """`what` of its place: a sum in which a bracket keeps it alone, so that it takes all of the derivative."""
+        return summed(self.input.sizes[self.axis], lambda k: where(self.is_first(place, k), what(k), 0))
+
+    def sizes(self) -> tuple[Dim, ...]:
+        """The sizes without the axis."""
+        return (*self.input.sizes[: self.axis], *self.input.sizes[self.axis + 1 :])
+
+    def values(self) -> Tensor:
+        """The extremes: a tensor of its own, that proofs look into only where they need to."""
+        sizes, kind = self.sizes(), self.input.kind
+        if kind != "float":
+            return build(sizes, lambda *place: self.picked(place, lambda k: self.along(place, k)), kind)
+        indices = tuple(fresh_index(size) for size in sizes)
+        place = tuple(index.dim for index in indices)
+        body = self.picked(place, lambda k: self.along(place, k))
+        named = Variable(f"extreme {next(_numbers)}", sizes, "float", (indices, body))  # no parameter has a blank
+        return build(sizes, lambda *places: named[places])
+
+    def indices(self) -> Tensor:
+        """Their places along the axis: numbers, with which no axis can be indexed."""
+        return build(self.sizes(), lambda *place: self.picked(place, real), "int")
+
+
+_numbers = itertools.count(1)
+
+
+@cache
+def _first_extreme_of(body: Expr, axes: tuple[Axis, ...], kind: str, axis: int, is_greatest: bool) -> ValuesAndIndices:
+    """The same tensors for the same input, so that the forward and the backward of a program speak of one extreme."""
+    found = _FirstExtreme(Tensor(axes, body, kind), axis, is_greater if is_greatest else _is_less)
+    return ValuesAndIndices(found.values(), found.indices())
+
+
+def _is_less(x: Expr, y: Expr) -> Condition:
+    return is_greater(y, x)
+
+
+def _first_extreme(input: Tensor, dim: int, keepdim: bool, is_greatest: bool) -> ValuesAndIndices:
+    """The extreme along an axis and its index."""
     if not input.rank:
         return ValuesAndIndices(input, build((), lambda: real(0), "int"))
+    axis = input.axis(dim)
+    body = input.at(*input.places)
+    found = _first_extreme_of(body, input.axes, input.kind, axis, is_greatest)
+    return ValuesAndIndices(*(_kept(each, axis) if keepdim else _kept(each, None) for each in found))
 
-    def is_first(before: tuple[Dim, ...], k: Dim, after: tuple[Dim, ...]) -> Condition:
-        value, other = input.at(*before, k, *after), fresh_index(input.sizes[axis], "l")
-        rival = input.at(*before, other.dim, *after)
-        is_earlier = both(index_nonnegative(k - other.dim - 1), is_equal(rival, value))
-        return negation(Exists(other, is_better(rival, value) | is_earlier))
 
-    def picked(places: tuple[Dim, ...], what: Callable[[Expr, Dim], Expr]) -> Expr:
-        before, after = places[:axis], places[axis + keepdim :]
-        return summed(
-            input.sizes[axis],
-            lambda k: where(is_first(before, k, after), what(input.at(*before, k, *after), k), 0),
-        )
-
-    sizes: list[Dim | int] = [*input.sizes[:axis], *([1] if keepdim else []), *input.sizes[axis + 1 :]]
-    return ValuesAndIndices(
-        build(sizes, lambda *places: picked(places, lambda value, k: value), input.kind),
-        build(sizes, lambda *places: picked(places, lambda value, k: real(k)), "int"),
-    )
+def _kept(result: Tensor, axis: int | None) -> Tensor:
+    """A new tensor of the result, with the axis that was reduced if there is one."""
+    axes = result.axes if axis is None else (*result.axes[:axis], (), *result.axes[axis:])
+    return Tensor(axes, result.body, result.kind)

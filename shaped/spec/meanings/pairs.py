@@ -89,6 +89,14 @@ def atan2(input: Tensor, other: Tensor) -> Tensor:
     return elementwise(angle, input, other, kind="float")
 
 
+@meaning("angle", kinks="z = 0: 0; the angle of a real number jumps at 0")
+def angle_of(input: Tensor) -> Tensor:
+    def of_real(x: Expr) -> Expr:
+        return where(positive(-x), PI, 0)
+
+    return elementwise(of_real, input, kind="float", on_complex=lambda z: angle(z[1], z[0]))
+
+
 @meaning("logaddexp")
 def logaddexp(input: Tensor, other: Tensor) -> Tensor:
     return elementwise(lambda x, y: log(exp(x) + exp(y)), input, other, kind="float")

@@ -101,3 +101,27 @@ def test_logit_with_eps_cuts_its_argument() -> None:
 def test_a_function_without_a_meaning_for_complex_numbers_says_so() -> None:
     with pytest.raises(NotExpressible, match="complex"):
         variable("z", ("n",), "complex").erf()
+
+
+def test_functions_made_of_others() -> None:
+    agree("torch.mvlgamma", POSITIVE + 2, 3)
+    compare("torch.special.spherical_bessel_j0", values(0, 1, -2)).values_agree()
+
+
+def test_the_angle_of_real_and_complex_numbers() -> None:
+    compare("torch.angle", values(-1, 0, 2)).values_agree()
+    agree("torch.angle", COMPLEX)
+    compare("torch.angle", torch.zeros(1, dtype=torch.complex128)).values_agree()
+
+
+def test_no_number_is_nan() -> None:
+    compare("torch.isnan", ANY).values_agree()
+    agree("torch.nan_to_num", ANY)
+
+
+def test_whether_an_undefined_entry_is_nan_is_not_followed() -> None:
+    x = variable("x", ("n",))
+    for doubtful in (1 / x, x.log(), x.masked_fill(x > 0, float("-inf"))):
+        for name in ("isnan", "nan_to_num"):
+            with pytest.raises(NotExpressible, match="undefined"):
+                getattr(doubtful, name)()

@@ -7,6 +7,7 @@ import math
 import pytest
 import torch
 
+from shaped.spec.tensor import variable
 from tests.spec.meanings.three_ways import agree, compare, random, values
 
 X = random(2, 3, 4)
@@ -70,6 +71,12 @@ def test_along_an_axis_the_first_extreme_takes_the_gradient(name: str, keepdim: 
     for dim in (0, 1, -1):
         agree(f"torch.{name}", ties, dim, keepdim)
     agree(f"torch.{name}", X, 1, keepdim)
+
+
+def test_the_same_extreme_is_one_intermediate_so_that_it_cancels() -> None:
+    x = variable("x", ("n", "m"))
+    assert x.max(1).values.at(0) is x.max(1, keepdim=True).values.at(0, 0)
+    assert x.max(1).values.at(0) is not x.min(1).values.at(0)
 
 
 def test_the_extreme_of_two_tensors() -> None:
