@@ -5,33 +5,31 @@ Window `i` of `u` on an axis of size `t` goes from `floor(i*t/u)` up to, not inc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from shaped.errors import ShapeError
 from shaped.spec.dims import Dim, ceildiv
 from shaped.spec.expr import (
-    INFINITY,
     TRUE,
     Condition,
     Expr,
     both,
     bracket,
     index_nonnegative,
+    index_zero,
     multiply,
     power,
     real,
     where,
-    zero,
 )
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.places import fresh_axis, new_axis, place_of
 from shaped.spec.meanings.sizes import SizeLike, as_dim, is_size
-from shaped.spec.meanings.windows import Places, over
+from shaped.spec.meanings.windows import GreatestIn, Places, over
 from shaped.spec.normal_form import divide
-from shaped.spec.tensor import NotExpressible, Tensor, build, greatest, summed, with_entry
+from shaped.spec.tensor import Axis, NotExpressible, Tensor, build, summed, with_entry
 
 OutputSize = SizeLike | Sequence[SizeLike]
-Take = Callable[[Dim, Callable[[Dim], Expr]], Expr]
 
 
 class _Share:
@@ -86,41 +84,37 @@ def _shares(input: Tensor, rank: int, output_size: OutputSize) -> list[_Share]:
     return [_Share(size, size if each is None else as_dim(each)) for each, size in zip(given, sizes)]
 
 
-def _pooled(input: Tensor, shares: Sequence[_Share], take: Take, outside: Expr) -> tuple[Tensor, Places]:
-    """The sum or the greatest entry of every window, and the place of the window in space."""
+def _axes(input: Tensor, shares: Sequence[_Share]) -> tuple[list[Axis], Places, Places]:
+    """The axes of the result, the place of the batch and channel, and that in space."""
     rank = len(shares)
     axes = [fresh_axis(axis) for axis in input.axes[:-rank]] + [new_axis(share.count) for share in shares]
     found = tuple(place_of(axis) for axis in axes)
-    batch, at = found[:-rank], found[-rank:]
+    return axes, found[:-rank], found[-rank:]
+
+
+def _summed(input: Tensor, shares: Sequence[_Share], batch: Places, at: Places) -> Expr:
+    """The sum of a window."""
 
     def entry(taps: Places) -> Expr:
         places = [share.place(window, tap) for share, window, tap in zip(shares, at, taps)]
         belongs: Condition = TRUE
         for _, has in places:
             belongs = both(belongs, has)
-        return where(belongs, input.at(*batch, *(place for place, _ in places)), outside)
+        return where(belongs, input.at(*batch, *(place for place, _ in places)), 0)
 
-    return with_entry(axes, over(take, [share.taps() for share in shares], entry)), at
+    return over(summed, [share.taps() for share in shares], entry)
+
+
+def _greatest(input: Tensor, shares: Sequence[_Share], batch: Places, at: Places) -> GreatestIn:
+    return GreatestIn(
+        tuple(share.taps() for share in shares),
+        lambda axis, tap: shares[axis].place(at[axis], tap)[1],
+        lambda taps: input.at(*batch, *(share.place(one, tap)[0] for share, one, tap in zip(shares, at, taps))),
+    )
 
 
 def _share_of(shares: Sequence[_Share], at: Places) -> Expr:
     return multiply(*(power(real(share.length(window)), -1) for share, window in zip(shares, at)))
-
-
-def _from_windows(
-    grad: Tensor, shares: Sequence[_Share], own: Places, weight: Callable[[Places, Places], Expr]
-) -> Expr:
-    """The gradient at a place: what the windows that have it pass on, each times its `weight`."""
-    rank = len(shares)
-    batch, at = own[:-rank], own[-rank:]
-
-    def from_window(window: Places) -> Expr:
-        belongs: Condition = TRUE
-        for share, one, place in zip(shares, window, at):
-            belongs = both(belongs, share.has(one, place))
-        return where(belongs, grad.at(*batch, *window) * weight(batch, window), 0)
-
-    return over(summed, [share.count for share in shares], from_window)
 
 
 def _no_indices(return_indices: bool) -> None:
@@ -132,22 +126,30 @@ def _declare(rank: int) -> None:
     @meaning(f"adaptive_avg_pool{rank}d")
     def adaptive_avg_pool(input: Tensor, output_size: OutputSize) -> Tensor:
         shares = _shares(input, rank, output_size)
-        total, at = _pooled(input, shares, summed, real(0))
-        return with_entry(total.axes, total.at(*total.places) * _share_of(shares, at))
+        axes, batch, at = _axes(input, shares)
+        return with_entry(axes, _summed(input, shares, batch, at) * _share_of(shares, at))
 
     @backward(f"adaptive_avg_pool{rank}d")
     def adaptive_avg_pool_backward(grad: Tensor, input: Tensor, output_size: OutputSize) -> Tensor:
         shares = _shares(input, rank, output_size)
 
         def gradient(*own: Dim) -> Expr:
-            return _from_windows(grad, shares, own, lambda batch, window: _share_of(shares, window))
+            def from_window(window: Places) -> Expr:
+                belongs: Condition = TRUE
+                for share, one, place in zip(shares, window, own[-rank:]):
+                    belongs = both(belongs, share.has(one, place))
+                return where(belongs, grad.at(*own[:-rank], *window) * _share_of(shares, window), 0)
+
+            return over(summed, [share.count for share in shares], from_window)
 
         return build(input.sizes, gradient)
 
     @meaning(f"adaptive_max_pool{rank}d", kinks="two greatest entries in a window: the first")
     def adaptive_max_pool(input: Tensor, output_size: OutputSize, return_indices: bool = False) -> Tensor:
         _no_indices(return_indices)
-        return _pooled(input, _shares(input, rank, output_size), greatest, -INFINITY)[0]
+        shares = _shares(input, rank, output_size)
+        axes, batch, at = _axes(input, shares)
+        return with_entry(axes, _greatest(input, shares, batch, at).value())
 
     @backward(f"adaptive_max_pool{rank}d")
     def adaptive_max_pool_backward(
@@ -155,24 +157,19 @@ def _declare(rank: int) -> None:
     ) -> Tensor:
         """Each window's gradient at its greatest entry, split where several are greatest: torch takes the first."""
         shares = _shares(input, rank, output_size)
-        result = adaptive_max_pool(input, output_size)
 
         def gradient(*own: Dim) -> Expr:
-            def weight(batch: Places, window: Places) -> Expr:
-                top = result.at(*batch, *window)
+            def from_window(window: Places) -> Expr:
+                shared = _greatest(input, shares, own[:-rank], window)
 
-                def is_top(taps: Places) -> Expr:
-                    places = [share.place(one, tap) for share, one, tap in zip(shares, window, taps)]
-                    belongs: Condition = TRUE
-                    for _, has in places:
-                        belongs = both(belongs, has)
-                    seen = input.at(*batch, *(place for place, _ in places))
-                    return where(belongs, bracket(zero(seen - top)), 0)
+                def from_tap(taps: Places) -> Expr:
+                    places = [share.place(one, tap)[0] for share, one, tap in zip(shares, window, taps)]
+                    hits = multiply(*(bracket(index_zero(place - at)) for place, at in zip(places, own[-rank:])))
+                    return hits * shared.share(taps)
 
-                tops = over(summed, [share.taps() for share in shares], is_top)
-                return bracket(zero(input.at(*own) - top)) / tops
+                return grad.at(*own[:-rank], *window) * over(summed, shared.sizes, from_tap)
 
-            return _from_windows(grad, shares, own, weight)
+            return over(summed, [share.count for share in shares], from_window)
 
         return build(input.sizes, gradient)
 

@@ -7,13 +7,12 @@ from fractions import Fraction
 
 from shaped.errors import ShapeError
 from shaped.spec.dims import ZERO, Dim, maximum, minimum, product
-from shaped.spec.expr import INFINITY, Expr, bracket, index_zero, multiply, power, real, where
-from shaped.spec.expr import zero as is_zero
+from shaped.spec.expr import Expr, bracket, index_zero, multiply, power, real, where
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.places import fresh_axis, new_axis, place_of
 from shaped.spec.meanings.sizes import SizeLike, as_dim, is_size, per_axis
-from shaped.spec.meanings.windows import Places, Windows, inside, over, places, sliding
-from shaped.spec.tensor import Axis, NotExpressible, Tensor, build, greatest, summed, with_entry
+from shaped.spec.meanings.windows import GreatestIn, Places, Windows, inside, over, places, sliding
+from shaped.spec.tensor import Axis, NotExpressible, Tensor, build, summed, with_entry
 
 PerAxis = SizeLike | Sequence[SizeLike]
 
@@ -47,42 +46,39 @@ def _no_indices(return_indices: bool) -> None:
         raise NotExpressible("the places of the greatest entries")
 
 
+def _greatest(input: Tensor, windows: Sequence[Windows], batch: Places, at: Places) -> GreatestIn:
+    return GreatestIn(
+        tuple(each.kernel for each in windows),
+        lambda axis, tap: windows[axis].inside(at[axis], tap),
+        lambda taps: input.at(*batch, *places(windows, at, taps)),
+    )
+
+
 def _max_pool(input: Tensor, windows: Sequence[Windows]) -> Tensor:
     axes, batch, at = _axes(input, [each.count() for each in windows])
-
-    def tap(taps: Places) -> Expr:
-        return where(inside(windows, at, taps), input.at(*batch, *places(windows, at, taps)), -INFINITY)
-
-    return with_entry(axes, over(greatest, [each.kernel for each in windows], tap))
+    return with_entry(axes, _greatest(input, windows, batch, at).value())
 
 
 def _max_pool_backward(grad: Tensor, input: Tensor, windows: Sequence[Windows]) -> Tensor:
     """Each window's gradient at its greatest entry, split where several are greatest: torch takes the first."""
-    result = _max_pool(input, windows)
-    rank, kernel = len(windows), [each.kernel for each in windows]
+    rank = len(windows)
 
     def gradient(*own: Dim) -> Expr:
         batch, at = own[:-rank], own[-rank:]
 
         def from_window(window: Places) -> Expr:
-            top = result.at(*batch, *window)
-
-            def is_top(taps: Places) -> Expr:
-                seen = input.at(*batch, *places(windows, window, taps))
-                return where(inside(windows, window, taps), bracket(is_zero(seen - top)), 0)
-
-            def hits(taps: Places) -> Expr:
-                hit = real(1)
-                for place, found in zip(at, places(windows, window, taps)):
-                    hit = hit * bracket(index_zero(place - found))
-                return hit
-
-            share = over(summed, kernel, hits) * bracket(is_zero(input.at(*own) - top))
-            return grad.at(*batch, *window) * share / over(summed, kernel, is_top)
+            shared = _greatest(input, windows, batch, window)
+            taken = over(summed, shared.sizes, lambda taps: _hits(windows, window, taps, at) * shared.share(taps))
+            return grad.at(*batch, *window) * taken
 
         return over(summed, grad.sizes[-rank:], from_window)
 
     return build(input.sizes, gradient)
+
+
+def _hits(windows: Sequence[Windows], window: Places, taps: Places, at: Places) -> Expr:
+    """1 where a tap of a window is at a place, else 0."""
+    return multiply(*(bracket(index_zero(place - found)) for place, found in zip(at, places(windows, window, taps))))
 
 
 def _avg_pool(input: Tensor, windows: Sequence[Windows], count_include_pad: bool, divisor: SizeLike) -> Tensor:
@@ -123,14 +119,9 @@ def _avg_pool_backward(
         batch, at = own[:-rank], own[-rank:]
 
         def from_window(window: Places) -> Expr:
-            def hits(taps: Places) -> Expr:
-                hit = real(1)
-                for place, found in zip(at, places(windows, window, taps)):
-                    hit = hit * bracket(index_zero(place - found))
-                return hit
-
-            share = _share(windows, window, count_include_pad, divisor)
-            return grad.at(*batch, *window) * share * over(summed, [each.kernel for each in windows], hits)
+            kernel = [each.kernel for each in windows]
+            count = over(summed, kernel, lambda taps: _hits(windows, window, taps, at))
+            return grad.at(*batch, *window) * _share(windows, window, count_include_pad, divisor) * count
 
         return over(summed, grad.sizes[-rank:], from_window)
 

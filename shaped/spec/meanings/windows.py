@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from shaped.errors import ShapeError
 from shaped.spec.bounds import is_positive
 from shaped.spec.dims import ZERO, Dim, ceildiv
-from shaped.spec.expr import TRUE, Condition, Expr, both
+from shaped.spec.expr import INFINITY, TRUE, Condition, Expr, both, bracket, real, where, zero
 from shaped.spec.index import is_nonnegative
 from shaped.spec.meanings.places import in_range
 from shaped.spec.meanings.sizes import SizeLike, per_axis
-from shaped.spec.tensor import NotExpressible
+from shaped.spec.tensor import NotExpressible, greatest, summed
 
 Places = tuple[Dim, ...]
 
@@ -136,3 +136,37 @@ def sliding(
             sizes, kernel, strides, dilations, paddings(padding, kernel, dilations)
         )
     ]
+
+
+@dataclass(frozen=True)
+class GreatestIn:
+    """The greatest entry of a window, axis by axis, and how its gradient is shared among equals: evenly, as `amax`.
+
+    Args:
+        sizes: how many taps there are along each axis.
+        has: whether a tap of an axis belongs to the window: the axis and the tap.
+        entry: the entry at taps that belong to it.
+    """
+
+    sizes: tuple[Dim, ...]
+    has: Callable[[int, Dim], Condition]
+    entry: Callable[[Places], Expr]
+
+    def value(self, taps: Places = ()) -> Expr:
+        """The greatest entry whose first taps are these."""
+        axis = len(taps)
+        if axis == len(self.sizes):
+            return self.entry(taps)
+        return greatest(self.sizes[axis], lambda tap: where(self.has(axis, tap), self.value((*taps, tap)), -INFINITY))
+
+    def share(self, taps: Places) -> Expr:
+        """The share of a tap in the gradient."""
+        total = real(1)
+        for axis in range(len(taps)):
+            before, top = taps[:axis], self.value(taps[:axis])
+
+            def is_top(tap: Dim, axis: int = axis, before: Places = before, top: Expr = top) -> Expr:
+                return where(self.has(axis, tap), bracket(zero(self.value((*before, tap)) - top)), 0)
+
+            total = total * is_top(taps[axis]) / summed(self.sizes[axis], is_top)
+        return total
