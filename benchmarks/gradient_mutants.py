@@ -116,20 +116,12 @@ class Mutant:
     module: fx.GraphModule
 
 
-def backward_graph(function: Callable[..., Tensor], inputs: list[Tensor]) -> tuple[fx.GraphModule, list[str]]:
-    """The backward of a function of one result, and the names of its nodes that the forward does not have."""
+def backward_graph(function: Callable[..., Tensor], inputs: list[Tensor]) -> fx.GraphModule:
+    """The backward of a function of one result, which computes anew what it needs of the forward."""
     upstreams = [torch.randn_like(one) for one in _results(function, inputs)]
     graph = trace(joint(function, None), upstreams, inputs)
     module = graph.module
     constants = [one.clone() for one in graph.constants]
-    forward: set[fx.Node] = set()
-    open_nodes = list(graph.results)
-    while open_nodes:
-        node = open_nodes.pop()
-        if node not in forward:
-            forward.add(node)
-            open_nodes.extend(node.all_input_nodes)
-    names = [node.name for node in module.graph.nodes if node.op == "call_function" and node not in forward]
     output = next(node for node in module.graph.nodes if node.op == "output")
     output.args = (list(output.args[0][graph.upstreams :]),)
     # Constants become attributes, so that the graph takes nothing but the upstream gradient and the inputs.
@@ -140,8 +132,9 @@ def backward_graph(function: Callable[..., Tensor], inputs: list[Tensor]) -> tup
             held = module.graph.get_attr(f"held_{k}")
         node.replace_all_uses_with(held)
         module.graph.erase_node(node)
+    module.graph.eliminate_dead_code()
     module.recompile()
-    return module, names
+    return module
 
 
 def _results(function: Callable[..., Tensor], inputs: list[Tensor]) -> list[Tensor]:
@@ -233,10 +226,10 @@ def _transpose(position: int) -> Callable[[fx.Node], None]:
 
 def mutants(name: str, function: Callable[..., Tensor], inputs: list[Tensor], most: int) -> Iterator[Mutant]:
     """Wrong backwards of a function, at most so many, drawn evenly from the kinds of change."""
-    module, names = backward_graph(function, inputs)
+    module = backward_graph(function, inputs)
     by_kind = defaultdict(list)
     for node in module.graph.nodes:
-        if node.name in names and node.target is not operator.getitem:
+        if node.op == "call_function" and node.target is not operator.getitem:
             for k, (kind, change, _) in enumerate(changes(node)):
                 by_kind[kind].append((node.name, k, change))
     draw = random.Random(name)

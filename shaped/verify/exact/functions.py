@@ -9,6 +9,7 @@ Derivatives: Abramowitz and Stegun, chapters 4, 6, 7, 9.
 from __future__ import annotations
 
 import math
+import zlib
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
@@ -38,12 +39,10 @@ if TYPE_CHECKING:
 _GREATEST_DEGREE = 64  # of the roots that powers with rational exponents are read as
 _ROUNDING = 1e-15  # of an exponent
 
-_SALTS: dict[str, int] = {}
-
 
 def _salt(name: str) -> int:
     """A salt of its own for every function."""
-    return _SALTS.setdefault(name, 1000 + len(_SALTS))
+    return zlib.crc32(name.encode())
 
 
 def exp(value: object) -> Value:

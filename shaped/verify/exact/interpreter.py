@@ -73,11 +73,11 @@ def _apply(node: fx.Node, positional: Any, named: Any, generator: torch.Generato
     operation = node.target
     if not isinstance(operation, torch._ops.OpOverload):
         raise UnsupportedError(str(operation))
-    if torch.Tag.nondeterministic_seeded in operation.tags:
+    rule = find_rule(operation.overloadpacket.__name__, operation._overloadname)
+    if rule is None and torch.Tag.nondeterministic_seeded in operation.tags:
         return _random(operation, positional, named, generator)
     if not any(isinstance(one, Value) for one in _flat([positional, named])):
         return _plain(operation(*positional, **named))
-    rule = find_rule(operation.overloadpacket.__name__, operation._overloadname)
     if rule is None:
         raise UnsupportedError(str(operation))
     try:

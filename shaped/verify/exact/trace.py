@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -29,12 +29,14 @@ class Joint:
         upstreams: how many upstream gradients it takes, which is how many results it gives.
         constants: tensors that the function holds.
         decided: whether Python code branched on values of the inputs.
+        without_onednn: whether kernels of oneDNN were left out.
     """
 
     module: fx.GraphModule
     upstreams: int
     constants: tuple[Tensor, ...]
     decided: bool
+    without_onednn: bool = False
 
     def run(self, upstreams: Sequence[Tensor], inputs: Sequence[Tensor]) -> list[Any]:
         """The results and the gradients in floats."""
@@ -147,9 +149,20 @@ def _is_continuous(value: Tensor) -> bool:
 def trace(both: Function, upstreams: Sequence[Tensor], inputs: Sequence[Tensor]) -> Joint:
     """The graph of a joint function at these sizes.
 
+    Recurrent layers that oneDNN computes whole are traced as the operations that they are made of.
+
     Raises:
         Exception: whatever the function raises, and what tracing does not follow.
     """
+    found = _trace(both, upstreams, inputs)
+    if not any("mkldnn" in str(node.target) for node in found.module.graph.nodes):
+        return found
+    with warnings.catch_warnings(), torch.backends.mkldnn.flags(enabled=False):
+        warnings.simplefilter("ignore")
+        return replace(_trace(both, upstreams, inputs), without_onednn=True)
+
+
+def _trace(both: Function, upstreams: Sequence[Tensor], inputs: Sequence[Tensor]) -> Joint:
     decisions = _ReadDecisions()
 
     def watched(*arguments: Any) -> Any:

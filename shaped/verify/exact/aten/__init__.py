@@ -1,6 +1,7 @@
 """Rules of ATen operations by family; importing this package fills the table."""
 
 from shaped.verify.exact.aten import (  # noqa: F401  # each declares rules
+    attention,
     comparison,
     convolution,
     creation,
