@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import itertools
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shaped.errors import Fault
@@ -35,27 +37,80 @@ class Checked:
 def check(theorem: AnyTheorem) -> Checked:
     """The verdict on a theorem, and its certificates, which have passed their own check.
 
+    A theorem that is not proved for every size is checked for every value at small sizes, and where that fails too, at
+    random points.
+
     >>> print(check(Theorem("softmax", {"input": "b c", "dim": -1})).verdict)
     softmax(input=(b c), dim=-1): proved for every size and value
     """
     if isinstance(theorem, ProgramTheorem):
         return _of_program(theorem)
     try:
-        arguments = theorem.symbolic_arguments()
-        outputs = _flat(theorem.forward()(**arguments))
-        upstreams = [
-            variable("grad" if len(outputs) == 1 else f"grad{number}", output.sizes, _float_kind(output))
-            for number, output in enumerate(outputs)
-        ]
-        upstream = upstreams[0] if len(upstreams) == 1 else tuple(upstreams)
-        inputs = tensor_arguments(arguments)
-        gradients = _by_input(theorem, inputs, theorem.backward()(upstream, **arguments))
+        claim = _claim(theorem)
     except (NotExpressible, TheoremError, Fault, TypeError) as error:  # a call that does not fit its parameters
         return Checked(Verdict(Level.UNSUPPORTED, theorem.statement, f"{type(error).__name__}: {error}"))
-    verdict = judge(theorem.statement, outputs, upstreams, inputs, gradients)
-    if not verdict.ok:
-        return Checked(verdict)
-    return _certified(verdict, certify(verdict.subject, outputs, upstreams, inputs, gradients, verdict.domain))
+    verdict = claim.judged()
+    if verdict.level is Level.UNSUPPORTED:
+        small = _at_small_sizes(theorem)
+        verdict = replace(verdict, level=Level.ENCLOSED, reason=_NOT_PROVED) if small is None else small
+    return _certified(verdict, claim.certificates(verdict))
+
+
+_NOT_PROVED = "not proved, but compared at random sizes and points"
+_LARGEST = {1: 4, 2: 3, 3: 2, 4: 2}  # the largest size that is tried, by the number of dims
+_SECONDS = 20.0  # for the small sizes of one theorem
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """A theorem's two sides as spec tensors."""
+
+    statement: str
+    outputs: Sequence[Tensor]
+    upstreams: Sequence[Tensor]
+    inputs: Mapping[str, Tensor]
+    gradients: Mapping[str, Tensor | None]
+
+    def judged(self) -> Verdict:
+        return judge(self.statement, self.outputs, self.upstreams, self.inputs, self.gradients)
+
+    def certificates(self, verdict: Verdict) -> Iterator[Certificate]:
+        return certify(verdict.subject, self.outputs, self.upstreams, self.inputs, self.gradients, verdict.domain)
+
+
+def _claim(theorem: Theorem, sizes: Mapping[str, int] | None = None) -> _Claim:
+    arguments = theorem.symbolic_arguments(sizes)
+    outputs = _flat(theorem.forward()(**arguments))
+    upstreams = [
+        variable("grad" if len(outputs) == 1 else f"grad{number}", output.sizes, _float_kind(output))
+        for number, output in enumerate(outputs)
+    ]
+    upstream = upstreams[0] if len(upstreams) == 1 else tuple(upstreams)
+    inputs = tensor_arguments(arguments)
+    gradients = _by_input(theorem, inputs, theorem.backward()(upstream, **arguments))
+    return _Claim(theorem.statement, outputs, upstreams, inputs, gradients)
+
+
+def _at_small_sizes(theorem: Theorem) -> Verdict | None:
+    """EXACT where it is proved for every value at small sizes, None where it is not."""
+    dims = theorem.dims()
+    largest = _LARGEST.get(len(dims), 2)
+    stop = time.monotonic() + _SECONDS
+    domain: dict[str, None] = {}
+    tried = 0
+    for chosen in itertools.product(range(1, largest + 1), repeat=len(dims)):
+        try:
+            verdict = _claim(theorem, dict(zip(dims, chosen))).judged()
+        except (NotExpressible, Fault):  # the operation takes no such sizes
+            continue
+        if verdict.level is not Level.PROVED or time.monotonic() > stop:
+            return None
+        domain.update(dict.fromkeys(verdict.domain))
+        tried += 1
+    if not dims or not tried:
+        return None
+    reason = f"proved for every value at sizes 1 to {largest} of {', '.join(dims)}"
+    return Verdict(Level.EXACT, theorem.statement, reason, tuple(domain))
 
 
 def _certified(verdict: Verdict, certificates: Iterable[Certificate]) -> Checked:
@@ -64,8 +119,12 @@ def _certified(verdict: Verdict, certificates: Iterable[Certificate]) -> Checked
     for certificate in kept:
         agreement = certificate.check()
         if agreement.disagreement is not None:
+            if verdict.level is Level.ENCLOSED:
+                return Checked(replace(verdict, level=Level.REFUTED, reason=str(agreement.disagreement)))
             reason = f"internal: the prover and the check of its certificate disagree: {agreement.disagreement}"
             return Checked(Verdict(Level.UNSUPPORTED, verdict.subject, reason))
+        if not agreement.holds and verdict.level is Level.ENCLOSED:
+            return Checked(replace(verdict, level=Level.UNSUPPORTED, reason=str(agreement)))
     return Checked(verdict, kept)
 
 

@@ -75,7 +75,8 @@ def gradient(
         return proof
     exact = _exact(subject, inputs, domain)
     if exact.level is Level.UNSUPPORTED and not inputs:
-        exact = enclosed(forward, backward, gradient_of) or exact
+        compared = enclosed(forward, backward, gradient_of)
+        exact = exact if compared is None else compared
     return replace(exact, parts=(*exact.parts, proof)) if proof is not None else exact
 
 

@@ -47,13 +47,22 @@ class Theorem:
     def __str__(self) -> str:
         return f"{self.statement}: backward = adjoint of the derivative"
 
-    def symbolic_arguments(self) -> dict[str, object]:
-        """The arguments with a spec tensor for each text."""
+    def symbolic_arguments(self, sizes: Mapping[str, int] | None = None) -> dict[str, object]:
+        """The arguments with a spec tensor for each text; `sizes` are dims that have a fixed size."""
         parameters = inspect.signature(self.forward()).parameters
         return {
-            name: symbolic(name, value) if _names_tensors(parameters.get(name), value) else value
+            name: symbolic(name, value, sizes or {}) if _names_tensors(parameters.get(name), value) else value
             for name, value in self.arguments.items()
         }
+
+    def dims(self) -> list[str]:
+        """The names of the dims, in order."""
+        found: dict[str, None] = {}
+        for value in self.symbolic_arguments().values():
+            for each in value if isinstance(value, (list, tuple)) else [value]:
+                sizes = each.sizes if isinstance(each, Tensor) else [each] if isinstance(each, Dim) else []
+                found.update(dict.fromkeys(s.name for size in sizes for s in sorted(size.symbols(), key=str)))
+        return list(found)
 
     def tensor_parameters(self) -> list[str]:
         """The parameters of the meaning that may be a tensor, in order."""
@@ -122,17 +131,17 @@ class ProgramTheorem:
 AnyTheorem = Theorem | ProgramTheorem
 
 
-def symbolic(name: str, value: object) -> object:
+def symbolic(name: str, value: object, sizes: Mapping[str, int]) -> object:
     """The argument that a theorem writes as `value`.
 
     Raises:
         ValueError: a text is no tensor.
 
-    >>> symbolic("mask", "bool: q 3")
+    >>> symbolic("mask", "bool: q 3", {})
     (q, 3): mask[i, j]
     """
     if isinstance(value, (list, tuple)) and any(isinstance(each, str) for each in value):
-        return type(value)(symbolic(f"{name}{number}", each) for number, each in enumerate(value))
+        return type(value)(symbolic(f"{name}{number}", each, sizes) for number, each in enumerate(value))
     if not isinstance(value, str):
         return value
     if value.startswith("="):
@@ -141,10 +150,10 @@ def symbolic(name: str, value: object) -> object:
     if found is None:
         raise ValueError(f"{name}: {value!r} is no tensor: write its axes, as in 'b 3 d' or 'int: b < c'")
     kind = found["kind"] or "float"
-    axes = [_size(text) for text in found["axes"].split()]
+    axes = [_size(text, sizes) for text in found["axes"].split()]
     if kind == "size":
         return axes[0]
-    bound = None if found["bound"] is None else _size(found["bound"].strip())
+    bound = None if found["bound"] is None else _size(found["bound"].strip(), sizes)
     return variable(name, axes, kind, bound)
 
 
@@ -153,11 +162,11 @@ def _names_tensors(parameter: inspect.Parameter | None, value: object) -> bool:
     return parameter is None or "Tensor" in str(parameter.annotation) or str(value).startswith("size:")
 
 
-def _size(text: str) -> Dim:
+def _size(text: str, sizes: Mapping[str, int]) -> Dim:
     """A size: a number, a name, or a product of these."""
     total = Dim.of(1)
     for factor in text.split("*"):
-        total = total * (int(factor) if factor.isdigit() else Dim.name(factor))
+        total = total * (int(factor) if factor.isdigit() else sizes.get(factor, Dim.name(factor)))
     return total
 
 
