@@ -45,7 +45,7 @@ def reproduction(
     print("true gradients:", true)
     with torch.no_grad():
         print("the backward:  ", square_backward(grad, x))
-    # The gradient of x is 2.0 there, not 6.0.
+    # The gradient of x is 2 there, not 6.
     <BLANKLINE>
     """
     is_class = isinstance(forward, type)
@@ -87,9 +87,7 @@ def reproduction(
             lines += ["with torch.no_grad():", f'    print("the backward:  ", {own}({", ".join(given)}))']
     if witness.gradient and witness.expected is not None and witness.actual is not None:
         entry = witness.gradient + "".join(f"[{i}]" for i in witness.index)
-        lines.append(
-            f"# The gradient of {entry} is {number_text(witness.actual)} there, not {number_text(witness.expected)}."
-        )
+        lines.append(f"# The gradient of {entry} is {witness.actual:.6g} there, not {witness.expected:.6g}.")
     return "\n".join(lines) + "\n"
 
 

@@ -32,6 +32,7 @@ class SpecialPoint:
         name: what the rows are then.
         change: the changed rows.
         kinds: the kinds of numbers that it is for.
+        weight: how often it is drawn beside the others.
         of_whole: it is about all entries, not about rows.
         has_infinities: it is for tensors that may hold -inf.
     """
@@ -39,6 +40,7 @@ class SpecialPoint:
     name: str
     change: Callable[[Tensor], Tensor]
     kinds: tuple[NumberKind, ...]
+    weight: int = 1
     of_whole: bool = False
     has_infinities: bool = False
 
@@ -75,13 +77,15 @@ class Application:
         if not x.numel():
             return x
         if self.point.of_whole or not x.ndim:
-            return self.point.change(x.reshape(1, -1)).reshape(x.shape).contiguous()
+            return self.point.change(x.reshape(1, -1)).reshape(-1).reshape(x.shape).contiguous()
         axis = -1 - self.axis % x.ndim
         moved = x.movedim(axis, -1)
         matrix = moved.reshape(-1, moved.shape[-1]).clone()
         rows = slice(*self.rows.value)
         matrix[rows] = self.point.change(matrix[rows])
-        return matrix.reshape(moved.shape).movedim(-1, axis).contiguous()
+        changed = matrix.reshape(moved.shape).movedim(-1, axis)
+        # Through a vector, for the usual strides of axes of size 1 too.
+        return changed.reshape(-1).reshape(x.shape)
 
 
 def _equal(rows: Tensor) -> Tensor:
@@ -99,11 +103,11 @@ _NO_INTEGERS: tuple[NumberKind, ...] = ("float", "complex", "bool")  # 0 may be 
 _ALL: tuple[NumberKind, ...] = ("float", "complex", "int", "bool")
 
 SPECIAL_POINTS = (
-    SpecialPoint("equal entries", _equal, _ALL),
+    SpecialPoint("equal entries", _equal, _ALL, weight=2),
     SpecialPoint("zeros", torch.zeros_like, _NO_INTEGERS),
     SpecialPoint("equal everywhere", _equal, _ALL, of_whole=True),
-    SpecialPoint("large", lambda rows: rows * LARGE, _REAL),
-    SpecialPoint("tiny", lambda rows: rows * TINY, _REAL),
+    SpecialPoint("large", lambda rows: rows * LARGE, _REAL, weight=2),
+    SpecialPoint("tiny", lambda rows: rows * TINY, _REAL, weight=2),
     SpecialPoint("uneven", _uneven, _REAL, of_whole=True),
     SpecialPoint("all true", torch.ones_like, ("bool",)),
     SpecialPoint("all -inf", lambda rows: torch.full_like(rows, -torch.inf), ("float",), has_infinities=True),

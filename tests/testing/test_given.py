@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from shaped.errors import AnnotationError
@@ -44,6 +45,28 @@ def test_all_arguments_of_an_example_share_their_sizes() -> None:
 
     holds()
     assert seen == {(n, m) for n in (1, 2, 3) for m in (1, 2, 3)}
+
+
+def test_a_hundred_examples_meet_every_special_point() -> None:
+    met: Counter[str] = Counter()
+
+    @settings(max_examples=100)
+    @given_shapes
+    def holds(x: Float[Tensor, "rows n"], mask: Bool[Tensor, "rows n"], i: Int[Tensor, "k"]) -> None:
+        constant = (x == x[:, :1]).all(1)
+        met["one entry"] += x.numel() == 1
+        met["zeros"] += not x.any()
+        met["a row of zeros"] += bool((x == 0).all(1).any()) and bool(x.any())
+        met["a constant row"] += x.shape[1] > 1 and bool((constant & (x[:, 0] != 0)).any())
+        met["large"] += bool((x > 100).any())
+        met["tiny"] += bool(((x != 0) & (x.abs() < 1e-6)).any())
+        met["all different"] += x.numel() > 3 and x.unique().numel() == x.numel()
+        met["a masked row"] += x.shape[1] > 1 and not bool(mask.any(1).all()) and bool(mask.any())
+        met["a row with no mask"] += x.shape[1] > 1 and bool(mask.all(1).any())
+        met["repeated indices"] += i.unique().numel() < i.numel() and bool(i.any())
+
+    holds()
+    assert all(met.values()), met
 
 
 def test_the_number_of_examples_is_that_of_the_settings() -> None:

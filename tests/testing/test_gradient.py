@@ -167,7 +167,7 @@ def test_a_failure_ends_with_a_program_that_shows_it(answer: Any, capsys: pytest
         '    print("true gradients:", true)\n'
         "    with torch.no_grad():\n"
         '        print("the backward:  ", halved_backward(grad, x))\n'
-        "    # The gradient of x[1] is 6.0 there, not 12.0.\n"
+        "    # The gradient of x[1] is 6 there, not 12.\n"
     )
     text = executed("\n".join(line[4:] for line in program.splitlines()), capsys)
     assert text == (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
+
 import pytest
 
 from shaped.testing.record import RECORD
@@ -43,7 +45,9 @@ class TestInAClass:
 test_property = holds
 """
 LINE = "shaped: 6 gradients: 3 proved, 1 exact, 1 enclosed, 1 refuted; 2 property tests"
-PLUGIN = ("-p", "shaped.testing.plugin")
+IS_INSTALLED = any(one.value == "shaped.testing.plugin" for one in entry_points(group="pytest11"))
+PLUGIN = () if IS_INSTALLED else ("-p", "shaped.testing.plugin")
+"""The arguments that load the plugin where the package runs from its source."""
 
 
 @pytest.fixture(autouse=True)
