@@ -110,7 +110,7 @@ class Verdict:
 
 _OPENING = {
     Level.PROVED: "proved for every size and value",
-    Level.EXACT: "exact at every sample, with no tolerance",
+    Level.EXACT: "exact, with no tolerance",
     Level.ENCLOSED: "inside the enclosure of the true gradient at every sample",
     Level.REFUTED: "refuted",
     Level.HAZARD: "right over the reals, but not as computed",
