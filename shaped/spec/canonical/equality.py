@@ -23,7 +23,7 @@ from shaped.spec.canonical.null_sets import is_null
 from shaped.spec.canonical.polynomials import Context, Polynomial, accumulate, exact
 from shaped.spec.canonical.products import Factors, merged, normalise
 from shaped.spec.canonical.read import read
-from shaped.spec.canonical.required import under_requirements
+from shaped.spec.canonical.required import vanishes_where_required
 from shaped.spec.canonical.search import any_atom
 from shaped.spec.canonical.substitution import renamed
 from shaped.spec.canonical.write import write
@@ -283,10 +283,9 @@ def _simplify(attempt: _Attempt) -> None:
 def _close(attempt: _Attempt, difference: Polynomial, notes: list[str]) -> bool:
     """Whether this difference is 0 after denominators are cleared and exceptions set aside; if so it is noted."""
     reduced, used, kinks = difference, list(notes), set[str]()
-    if reduced.terms:
-        reduced = under_requirements(reduced, attempt.required, attempt.places)
-        if not reduced.terms:
-            used.append("the requirements")
+    if reduced.terms and vanishes_where_required(reduced, attempt.required, attempt.places):
+        reduced = Polynomial(reduced.context, {})
+        used.append("the requirements")
     if reduced.terms:
         cleared = _cleared(reduced)
         if cleared is not None and (not cleared.terms or not sums.with_factors_inside(cleared).terms):

@@ -87,6 +87,8 @@ def index_nonnegative(context: Context, dim: Dim) -> Polynomial:
         return context.constant(1)
     if is_negative(dim, context.known):
         return context.constant(0)
+    if is_nonnegative(-dim, context.known):
+        return index_zero(context, dim)
     if dim.constant_part < 0 and _is_difference(dim):
         return 1 - index_nonnegative(context, -dim - 1)  # i > j as not j >= i: one form for both sides of a mask
     step = gcd(*(c for monomial, c in dim.terms if monomial))
@@ -220,14 +222,20 @@ def _as_compared(form: Polynomial) -> Polynomial:
     if len(monomial) == 1 and monomial[0][1] != 1 and sign_of_power(monomial[0][0], 1) is not None:
         atom, e = monomial[0]  # c*a^e + constant, with a >= 0, has the sign of a - bound^(1/e), turned for e < 0
         simpler = context.power_of(atom) - powers.rational_power(context, bound, 1 / Fraction(e))
-        return simpler.scaled(1 if (c > 0) == (e > 0) else -1)
+        return _primitive(simpler.scaled(1 if (c > 0) == (e > 0) else -1))
     if all(isinstance(atom, ExpAtom) for atom, _ in monomial):
         exponent = Polynomial(context, {})
         for atom, e in monomial:
             assert isinstance(atom, ExpAtom)
             exponent = exponent + Polynomial(context, {atom.argument: e})
-        return (exponent - powers.log(context.constant(bound))).scaled(1 if c > 0 else -1)
+        return _primitive((exponent - powers.log(context.constant(bound))).scaled(1 if c > 0 else -1))
     return form
+
+
+def _primitive(form: Polynomial) -> Polynomial:
+    from shaped.spec.canonical.powers import content_of
+
+    return content_of(form, only_positive=True)[2] if form.terms else form
 
 
 def by_cases(form: Polynomial, function: Callable[[Polynomial], Polynomial]) -> Polynomial | None:

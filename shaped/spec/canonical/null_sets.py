@@ -5,23 +5,43 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.spec.canonical.atoms import Atom, EntryAtom, ExpAtom, Monomial, NumberAtom, PiAtom, PrimeAtom, SumAtom
+from shaped.spec.canonical.polynomials import Polynomial
 from shaped.spec.canonical.ranges import is_negative, is_nonnegative
-from shaped.spec.canonical.signs import Sign, sign_of_power
+from shaped.spec.canonical.signs import Sign, sign_of, sign_of_power
 
 if TYPE_CHECKING:
-    from shaped.spec.canonical.polynomials import Context, Polynomial
+    from shaped.spec.canonical.polynomials import Context
     from shaped.spec.dims import Dim
 
 
 def is_null(form: Polynomial) -> bool:
     """Whether the zeros of the form are certainly a null set, for every size and every place of the free indices.
 
-    Two arguments are known. A form of entries, exponentials and sums that has only positive coefficients is analytic
-    everywhere and positive where all entries are 1: it is not identically 0, so its zeros are null. And a form that is
-    affine in one entry, which no other entry can coincide with, has at most one zero for each value of the others.
-    Conditions, maxima and entries of integer tensors take part in neither.
+    Three arguments are known. A form of entries, exponentials and sums that has only positive coefficients is analytic
+    everywhere and positive where all entries are 1: it is not identically 0, so its zeros are null. One that has a
+    constant term is not 0 where all entries are 0. And a form that is affine in one entry, which no other entry can
+    coincide with, has at most one zero for each value of the others. Conditions and maxima take part in none.
     """
-    return _is_positive_at_ones(form) or _is_positive_at_ones(-form) or _is_affine_in_an_entry(form)
+    positive = _is_positive_at_ones(form) or _is_positive_at_ones(-form)
+    return positive or _is_constant_at_zeros(form) or _is_affine_in_an_entry(form)
+
+
+def _is_constant_at_zeros(form: Polynomial) -> bool:
+    """Whether the form is analytic everywhere, and another number than 0 where all entries are 0."""
+    constants = [m for m in form.terms if all(not atom.variables and not atom.is_indicator for atom, _ in m)]
+    constant = Polynomial(form.context, {m: form.terms[m] for m in constants})
+    others = [m for m in form.terms if m not in constants]
+    is_nonzero = Sign.POSITIVE in (sign_of(constant), sign_of(-constant))
+    return is_nonzero and all(_is_analytic_and_vanishes(monomial) for monomial in others)
+
+
+def _is_analytic_and_vanishes(monomial: Monomial) -> bool:
+    if not all(_is_analytic(atom) and isinstance(e, int) and e > 0 for atom, e in monomial):
+        return False
+    return any(
+        isinstance(atom, EntryAtom) or (isinstance(atom, SumAtom) and _is_analytic_and_vanishes(atom.body))
+        for atom, _ in monomial
+    )
 
 
 def _is_positive_at_ones(form: Polynomial) -> bool:

@@ -9,16 +9,17 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from shaped.spec.canonical.atoms import IndexZeroAtom, ProductAtom, Rational
+from shaped.spec.canonical.atoms import EntryAtom, IndexZeroAtom, ProductAtom, Rational
 from shaped.spec.canonical.indicators import where_fails, where_holds
 from shaped.spec.canonical.polynomials import Context, Polynomial, bound_index, unused_index
 from shaped.spec.canonical.prefixes import with_prefixes
 from shaped.spec.canonical.products import Factors, merged, normalise
-from shaped.spec.canonical.ranges import coefficient_of, is_nonnegative, is_within
+from shaped.spec.canonical.ranges import coefficient_of, is_index_free, is_negative, is_nonnegative, is_within
 from shaped.spec.canonical.substitution import renamed
 from shaped.spec.dims import Dim
 
 if TYPE_CHECKING:
+    from shaped.spec.canonical.atoms import Atom
     from shaped.spec.index import Index
 
 MOST_UNROLLED = 8  # a product over a constant size up to this is written out
@@ -36,9 +37,12 @@ def product_over(index: Index, form: Polynomial) -> Polynomial:
         for value in range(size):
             result = result * renamed(form, {index: Dim.of(value)})
         return result
-    form = with_prefixes(form, index)
     if form.constant == 1 or (not form.terms and is_nonnegative(index.size - 1, context.known)):
         return form
+    anchored = _anchored(index, form)
+    if anchored is not None:
+        return anchored
+    form = with_prefixes(form, index)
     exponentials = _exponentials(form)
     if exponentials is not None:
         exponent, rest = exponentials
@@ -46,6 +50,41 @@ def product_over(index: Index, form: Polynomial) -> Polynomial:
     name = bound_index(1 + form.height, index.size)
     atom = context.atom(ProductAtom, name, renamed(form, {index: name.dim}))
     return Polynomial(context, {((atom, 1),): 1})
+
+
+def _anchored(index: Index, form: Polynomial) -> Polynomial | None:
+    """The product over the places of the entry that moves with the index, where all other places count 1."""
+    from shaped.spec.canonical import labels, sums
+    from shaped.spec.canonical.indicators import index_nonnegative
+
+    context = form.context
+    atoms: Factors = {atom: 1 for monomial in form.terms for atom, _ in monomial}
+    anchor = labels.anchor_of(index, atoms)
+    if anchor is None:
+        return None
+    place, size = anchor
+    if (place == index.dim and index.size == size) or not is_index_free(size):
+        return None
+    # Where the place is not on the axis, terms with the entry do not count.
+    outside = index_nonnegative(context, -place - 1) + index_nonnegative(context, place - size)
+    entry_free = {m: c for m, c in form.terms.items() if not any(_reads(atom, place) for atom, _ in m)}
+    if (outside * (Polynomial(context, entry_free) - 1)).terms:
+        return None
+    sign = coefficient_of(place, index)
+    assert sign is not None
+    new = unused_index(size, form.free)
+    value = (new.dim - (place - index.dim * sign)) * sign
+    inside = sums.within(context, value, index.size)
+    return product_over(new, 1 + inside * (renamed(form, {index: value}) - 1))
+
+
+def _reads(atom: Atom, place: Dim) -> bool:
+    """Whether the atom is an entry at the place, or at one that is on no axis."""
+    if not isinstance(atom, EntryAtom):
+        return False
+    known = atom.context.known
+    sizes = zip(atom.at, atom.variable.sizes, strict=True)
+    return place in atom.at or any(is_negative(at, known) or is_negative(size - 1 - at, known) for at, size in sizes)
 
 
 def _exponentials(form: Polynomial) -> tuple[Polynomial, Polynomial] | None:

@@ -8,7 +8,7 @@ from shaped.spec.canonical import indicators
 from shaped.spec.canonical.atoms import IndexNonnegativeAtom
 from shaped.spec.canonical.polynomials import Polynomial, total_of
 from shaped.spec.canonical.products import merged, normalise
-from shaped.spec.canonical.ranges import coefficient_of
+from shaped.spec.canonical.ranges import coefficient_of, is_nonnegative
 
 if TYPE_CHECKING:
     from shaped.spec.canonical.polynomials import Context
@@ -38,12 +38,19 @@ def _with_cut_moved(context: Context, dim: Dim) -> Polynomial:
     return indicators.index_nonnegative(context, dim - shift) + places.scaled(1 if shift > 0 else -1)
 
 
+def _without_end(atom: IndexNonnegativeAtom) -> Polynomial | None:
+    """A condition that only the first or the last place does not meet: [i >= 1] is 1 - [i = 0]."""
+    if not is_nonnegative(atom.dim + 1, atom.context.known):
+        return None
+    return 1 - indicators.index_zero(atom.context, atom.dim + 1)
+
+
 def with_prefixes(form: Polynomial, index: Index) -> Polynomial:
     """The form with all conditions that cut the range of the index by preferred ones."""
     for monomial in form.terms:
         for atom, _ in monomial:
             if isinstance(atom, IndexNonnegativeAtom) and index in atom.free:
-                result = turned(atom, index)
+                result = _without_end(atom) if atom.free == {index} else turned(atom, index)
                 if result is not None:
                     kept = {m: c for m, c in form.terms.items() if all(a is not atom for a, _ in m)}
                     parts = [Polynomial(form.context, kept)]

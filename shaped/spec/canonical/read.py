@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from shaped.spec.canonical import extrema, indicators, powers, prefix_products, sums
 from shaped.spec.canonical.assumptions import Undecided, Undefined
 from shaped.spec.canonical.atoms import InfinityAtom, PiAtom
+from shaped.spec.canonical.number_signs import NONNEGATIVE, Signs
 from shaped.spec.canonical.polynomials import Context, Polynomial, total_of
 from shaped.spec.canonical.products import product_of
 from shaped.spec.canonical.ranges import greatest_size, is_index_free
@@ -40,6 +41,8 @@ from shaped.spec.expr import (
 from shaped.spec.index import Index, fresh_index
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from shaped.spec.dims import Dim
 
 
@@ -90,7 +93,7 @@ def _read(context: Context, node: Expr) -> Polynomial:
         case Power(base, exponent):
             if is_infinite(base):
                 raise Undecided("a power of infinity")
-            return powers.power(read(context, base), exponent)
+            return _power(context, base, exponent)
         case Apply(function, argument):
             if function != "exp" and is_infinite(argument):
                 raise Undecided(f"{function} of infinity")
@@ -115,6 +118,17 @@ def _read(context: Context, node: Expr) -> Polynomial:
             holds = read_condition(context, condition)
             return holds * _branch(context, then) + (1 - holds) * _branch(context, otherwise)
     raise Undecided(f"{type(node).__name__} is not followed")
+
+
+def _power(context: Context, base: Expr, exponent: Fraction) -> Polynomial:
+    """A power; one of a power is a single power, before the inner one is expanded: (u^2)^(1/2) is |u|."""
+    if isinstance(base, Power):
+        inner, first = base.base, base.exponent
+        is_plain = exponent.denominator == 1 or first.denominator != 1 or first.numerator % 2 == 1
+        if is_plain or NONNEGATIVE in Signs(context).of(inner):
+            return _power(context, inner, first * exponent)
+        return powers.power(powers.absolute(read(context, inner)), first * exponent)
+    return powers.power(read(context, base), exponent)
 
 
 def _branch(context: Context, node: Expr) -> Polynomial:
