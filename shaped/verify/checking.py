@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shaped.errors import Fault
+from shaped.spec.meaning import MEANINGS
 from shaped.spec.tensor import NotExpressible, Tensor, variable
 from shaped.verify.certificate import Certificate
 from shaped.verify.certifying import certificates_of, certify
 from shaped.verify.prove import judge, prove
-from shaped.verify.theorem import AnyTheorem, ProgramTheorem, Theorem
+from shaped.verify.theorem import AnyTheorem, ComputedTheorem, ProgramTheorem, ScanTheorem, Theorem, symbolic
 from shaped.verify.verdict import Level, Verdict
 
 
@@ -45,6 +46,12 @@ def check(theorem: AnyTheorem) -> Checked:
     """
     if isinstance(theorem, ProgramTheorem):
         return _of_program(theorem)
+    if isinstance(theorem, ScanTheorem):
+        return _of_scan(theorem)
+    if isinstance(theorem, ComputedTheorem):
+        found = theorem.holds()
+        level = Level.PROVED if found is True else Level.REFUTED
+        return Checked(Verdict(level, theorem.statement, "" if found is True else str(found)))
     try:
         claim = _claim(theorem)
     except (NotExpressible, TheoremError, Fault, TypeError) as error:  # a call that does not fit its parameters
@@ -59,6 +66,7 @@ def check(theorem: AnyTheorem) -> Checked:
 _NOT_PROVED = "not proved, but compared at random sizes and points"
 _LARGEST = {1: 4, 2: 3, 3: 2, 4: 2}  # the largest size that is tried, by the number of dims
 _SECONDS = 20.0  # for the small sizes of one theorem
+_MOST_STEPS = 3  # of a scan that is certified
 
 
 @dataclass(frozen=True)
@@ -133,6 +141,47 @@ def _of_program(theorem: ProgramTheorem) -> Checked:
     if not verdict.ok:
         return Checked(verdict)
     return _certified(verdict, certificates_of(theorem.forward, theorem.backward, domain=verdict.domain))
+
+
+def _of_scan(theorem: ScanTheorem) -> Checked:
+    """The step is proved; the scan of a few steps is certified, which is the induction at work."""
+    arguments = {name: symbolic(name, value, {}) for name, value in theorem.arguments.items()}
+    inputs = tensor_arguments(arguments)
+    next_state = theorem.step(*arguments.values())
+    upstream = variable("grad", next_state.sizes)
+    gradients = dict(zip(inputs, theorem.backward(upstream, *arguments.values())))
+    verdict = judge(theorem.statement, [next_state], [upstream], inputs, gradients)
+    if not verdict.ok:
+        return Checked(verdict)
+    certificates: list[Certificate] = []
+    for steps in range(1, _MOST_STEPS + 1):
+        certificates += _unrolled(theorem, steps).certificates(verdict)
+    notes = (*verdict.notes, "by induction over the steps, from one step and the chain rule")
+    return _certified(replace(verdict, notes=notes), certificates)
+
+
+def _unrolled(theorem: ScanTheorem, steps: int) -> _Claim:
+    """A scan of some steps over an input for each, with its backward in reverse."""
+    (state_name, state_axes), (input_name, input_axes), *weights = theorem.arguments.items()
+    arguments = {
+        state_name: symbolic(state_name, state_axes, {}),
+        input_name: symbolic(input_name, f"{steps} {input_axes}", {}),
+        **{name: symbolic(name, value, {}) for name, value in weights},
+    }
+    inputs = tensor_arguments(arguments)
+    state, sequence, *parameters = inputs.values()
+    states = [state]
+    for step in range(steps):
+        states.append(theorem.step(states[-1], sequence[step], *parameters))
+    upstream = variable("grad", states[-1].sizes)
+    carried, pulled, totals = upstream, list[Tensor](), list[Tensor]()
+    for step in reversed(range(steps)):
+        carried, of_input, *of_weights = theorem.backward(carried, states[step], sequence[step], *parameters)
+        pulled.insert(0, of_input)
+        totals = [total + each for total, each in zip(totals, of_weights)] if totals else of_weights
+    stacked = MEANINGS["stack"].entry(pulled)
+    gradients = dict(zip(inputs, (carried, stacked, *totals)))
+    return _Claim(f"{theorem.statement}, {steps} steps", [states[-1]], [upstream], inputs, gradients)
 
 
 def tensor_arguments(arguments: Mapping[str, object]) -> dict[str, Tensor]:

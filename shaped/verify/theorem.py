@@ -128,7 +128,49 @@ class ProgramTheorem:
         return f"{self.name}: backward = adjoint of the derivative"
 
 
-AnyTheorem = Theorem | ProgramTheorem
+@dataclass(frozen=True)
+class ScanTheorem:
+    """The reversed scan of a step's backward is the adjoint of the scan, for every number of steps.
+
+    By induction over the steps: the scan of none is the identity, and the adjoint of one step more is the step's
+    adjoint, followed by that of the steps before it (the chain rule).
+
+    Args:
+        name: how the ledger calls it.
+        step: the next state for a state, an input and weights, as a function of tensors.
+        backward: the gradients of these for the upstream gradient of the next state, then the step's arguments.
+        arguments: the axes of the state, the input of one step and the weights, in the order of the step's parameters.
+        note: what it is about.
+    """
+
+    name: str
+    step: Callable[..., Any]
+    backward: Callable[..., Any]
+    arguments: Mapping[str, str]
+    note: str = ""
+
+    @property
+    def statement(self) -> str:
+        """The scan that it is about."""
+        return f"scan of {self.name}({', '.join(f'{name}={_shown(value)}' for name, value in self.arguments.items())})"
+
+
+@dataclass(frozen=True)
+class ComputedTheorem:
+    """A statement that a finite computation settles.
+
+    Args:
+        statement: what holds.
+        holds: the computation; what it returns besides True says what does not hold.
+        note: how the computation settles it.
+    """
+
+    statement: str
+    holds: Callable[[], bool | str]
+    note: str = ""
+
+
+AnyTheorem = Theorem | ProgramTheorem | ScanTheorem | ComputedTheorem
 
 
 def symbolic(name: str, value: object, sizes: Mapping[str, int]) -> object:
