@@ -51,10 +51,11 @@ def __getattr__(name: str) -> object:
     try:
         value: object = getattr(import_module(_HOMES[name]), name)
     except ModuleNotFoundError as problem:
-        if problem.name not in _EXTRAS:
+        missing = (problem.name or "").partition(".")[0]
+        if missing not in _EXTRAS:
             raise
-        message = f"shaped.testing.{name} needs {problem.name}: pip install 'shaped[{_EXTRAS[problem.name]}]'"
-        raise ModuleNotFoundError(message, name=problem.name) from None
+        message = f"shaped.testing.{name} needs {missing}: pip install 'shaped[{_EXTRAS[missing]}]'"
+        raise ModuleNotFoundError(message, name=missing) from None
     globals()[name] = value
     return value
 

@@ -12,7 +12,7 @@ import torch
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from shaped.testing.literal import print_tensors_as_literals
+from shaped.testing.printing import print_tensors_as_literals
 from shaped.testing.special import MOST_AXES, Application, Rows, points_of
 
 if TYPE_CHECKING:

@@ -6,10 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 import torch
-from hypothesis.vendor.pretty import for_type_by_name
 
 if TYPE_CHECKING:
-    from hypothesis.vendor.pretty import RepresentationPrinter
     from torch import Tensor
 
 MOST_ENTRIES = 256  # of a tensor that is written out
@@ -79,13 +77,3 @@ def _is_read_back(number: complex) -> bool:
     real_is_read = number.real != 0 or math.copysign(1, number.real) > 0
     imaginary_is_read = math.copysign(1, number.imag) > 0 or (number.imag < 0 and number.real != 0)
     return math.isfinite(number.real) and math.isfinite(number.imag) and real_is_read and imaginary_is_read
-
-
-def _print(x: Tensor, printer: RepresentationPrinter, cycle: bool) -> None:
-    printer.text(literal(x))
-
-
-def print_tensors_as_literals() -> None:
-    """Let Hypothesis print the tensors of a failing example in full: torch's own text cuts digits and does not run."""
-    for_type_by_name("torch", "Tensor", _print)
-    for_type_by_name("torch.nn.parameter", "Parameter", _print)

@@ -13,8 +13,8 @@ from hypothesis.strategies import SearchStrategy
 from shaped.errors import AnnotationError
 from shaped.testing.drawn_sizes import Limits, SizeDrawer
 from shaped.testing.hints import node_of
-from shaped.testing.literal import print_tensors_as_literals
 from shaped.testing.nodes import LEFT_OUT, Drawing, Linked, Node, TensorNode
+from shaped.testing.printing import print_tensors_as_literals
 from shaped.verify.recording import has_setup_context
 from shaped.verify.signature import MISSING, Parameter, Signature
 

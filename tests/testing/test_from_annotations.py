@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import pytest
 import torch
+from beartype import beartype
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from jaxtyping import Bool, Complex, Float, Float32, Float64, Int, Num, Shaped, UInt8, jaxtyped
@@ -59,8 +60,6 @@ SIGNATURES = [
 
 def checked(function: Callable[..., object]) -> Callable[..., object]:
     """The function with jaxtyping's check of its arguments."""
-    from beartype import beartype
-
     return jaxtyped(typechecker=beartype)(function)
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import example, given, settings
+from beartype import beartype
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, jaxtyped
 from torch import Tensor
 
 from shaped.errors import AnnotationError
@@ -24,6 +25,7 @@ def failure(test: Any, *arguments: object) -> str:
 
 
 def test_a_failing_property_shrinks_to_the_smallest_sizes_and_values() -> None:
+    @settings(phases=[Phase.generate, Phase.shrink])
     @given_shapes
     def fails(x: Float[Tensor, "n"], w: Float[Tensor, "n m"]) -> None:
         assert x.shape[0] < 2 or not (x != 0).any()
@@ -129,6 +131,12 @@ def weight() -> float:
 @given_shapes
 def test_fixtures_stand_beside_drawn_arguments(x: Float[Tensor, "n"], weight: float) -> None:
     assert torch.equal(weight * x, x * 3)
+
+
+@given_shapes
+@jaxtyped(typechecker=beartype)
+def test_a_test_may_check_its_own_arguments(x: Float[Tensor, "n m"], y: Float[Tensor, "m 2*n"]) -> None:
+    assert (x @ y).shape == (x.shape[0], 2 * x.shape[0])
 
 
 class TestInAClass:

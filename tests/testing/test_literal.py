@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from jaxtyping import Float
 from torch import Tensor
@@ -47,6 +47,7 @@ def test_a_tensor_with_many_entries_is_left_to_torch() -> None:
 
 
 def test_hypothesis_prints_a_failing_example_as_text_that_runs() -> None:
+    @settings(phases=[Phase.generate, Phase.shrink])
     @given_shapes
     def fails(x: Float[Tensor, "n"]) -> None:
         assert x.shape[0] < 2

@@ -9,6 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
+
 from tests.test_docs import DOCS, REPOSITORY, blocks
 from tests.testing.test_plugin import PLUGIN
 
@@ -57,6 +59,7 @@ def written_anew() -> str:
     return "".join([*pieces, text[end:]])
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_pytest_prints() -> None:
     assert PAGE.read_text(encoding="utf-8") == written_anew()
 
