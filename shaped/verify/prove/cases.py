@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shaped.spec.annotation import Anonymous, AnonymousPack, Fixed, Named, NamedPack
+from shaped.spec.axis_arithmetic import Computed
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.size import Size
 from shaped.spec.tensor import NotExpressible, Tensor
 from shaped.verify.prove.variables import given_tensor
 
 if TYPE_CHECKING:
-    from shaped.spec.axis_arithmetic import Computed
     from shaped.verify.signature import Parameter, Signature
 
 RANKS = (0, 1, 2, 3)  # numbers of axes that a pack stands for
@@ -46,6 +46,7 @@ class Case:
         absent: the parameters that are None.
         flags: the bool parameters, with their values.
         bounds: the ranges of int tensors.
+        factors: how an axis like `g*c` is made of its factors: "written" (g times c places), "reversed", or "none".
     """
 
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -54,6 +55,7 @@ class Case:
     absent: frozenset[str] = frozenset()
     flags: Mapping[str, bool] = field(default_factory=dict)
     bounds: Mapping[str, Bound] = field(default_factory=dict)
+    factors: str = "written"
 
     def __str__(self) -> str:
         parts = [f"{name} = {size}" for name, size in self.sizes.items()]
@@ -102,6 +104,13 @@ def cases(signature: Signature, ranks: tuple[int, ...] = RANKS) -> Iterator[Case
     if len(found) > _MOST_CASES:
         raise NotExpressible(f"{len(found)} cases of packs, stretched axes, None and bools: at most {_MOST_CASES}")
     yield from found
+
+
+def factor_orders(signature: Signature) -> tuple[str, ...]:
+    """The ways to make axes like `g*c` of their factors that are worth trying: what is proved with one holds."""
+    axes = [axis for leaf in signature.tensors if leaf.annotation for axis in leaf.annotation.axes]
+    has_products = any(isinstance(axis, Computed) and _PRODUCT.fullmatch(axis.text) for axis in axes)
+    return ("written", "reversed", "none") if has_products else ("written",)
 
 
 def _subsets(names: tuple[str, ...] | list[str]) -> Iterator[frozenset[str]]:
@@ -197,8 +206,9 @@ class _Symbols:
 
     def computed(self, leaf: Parameter, axis: Computed) -> tuple[Dim, ...]:
         """The factors of an axis like `4*h`; any other arithmetic is one."""
-        if _PRODUCT.fullmatch(axis.text):
-            return tuple(Dim.of(int(each)) if each.isdigit() else self.size(each) for each in axis.text.split("*"))
+        if _PRODUCT.fullmatch(axis.text) and self.case.factors != "none":
+            written = axis.text.split("*")[:: -1 if self.case.factors == "reversed" else 1]
+            return tuple(Dim.of(int(each)) if each.isdigit() else self.size(each) for each in written)
         size = axis.size({name: self.size(name) for name in axis.names}, self.field)
         if size is None:
             raise NotExpressible(f'the size "{axis}" of {leaf.name}')

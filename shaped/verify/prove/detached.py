@@ -16,12 +16,14 @@ from shaped.spec.tensor import Tensor
 
 _NAME = "detached"
 
+Definitions = dict[str, tuple[tuple[Index, ...], Expr]]
+
 
 class Detached:
     """The detached values of one run of a forward."""
 
     def __init__(self) -> None:
-        self.definitions: dict[str, tuple[tuple[Index, ...], Expr]] = {}
+        self.definitions: Definitions = {}
 
     def detach(self, operand: Tensor) -> Tensor:
         """The same numbers as a tensor that depends on nothing."""
@@ -45,13 +47,19 @@ class Detached:
 
     def inlined(self, node: Expr) -> Expr:
         """An expression with what the detached values stand for."""
-        return _Inlining(self.definitions)(node) if self.definitions else node
+        return inlined(node, self.definitions)
+
+
+def inlined(node: Expr, definitions: Definitions) -> Expr:
+    """An expression with its variables that have definitions replaced by these."""
+    found: Expr = _Inlining(definitions)(node) if definitions else node
+    return found
 
 
 class _Inlining:
     """Replaces entries of variables by their definitions."""
 
-    def __init__(self, definitions: dict[str, tuple[tuple[Index, ...], Expr]]) -> None:
+    def __init__(self, definitions: Definitions) -> None:
         self.definitions = definitions
         self.done: dict[Node, Node] = {}
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from shaped.spec.canonical import Assumptions, Undecided, Undefined, adjoint, compare, requirements
 from shaped.spec.evaluation import check_equal
-from shaped.spec.expr import ZERO, Condition, Expr, bracket, real
+from shaped.spec.expr import ZERO, Condition, Expr, Node, bracket, real
 from shaped.verify.prove.confirmation import Gradient
-from shaped.verify.prove.detached import Detached
+from shaped.verify.prove.detached import Definitions, Detached, inlined
 from shaped.verify.prove.variables import free_place, variables_of
 from shaped.verify.verdict import Level, Verdict, Witness
 
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from shaped.spec.tensor import Tensor
 
 _LONGEST = 160  # characters of a term in a message
-_ROUNDS = 4  # points of the independent check: all of its styles, one twice
+# Points of the independent check: more until something was compared, fewer for expressions that take seconds a point.
+_ROUNDS = (4, 24)
+_ROUNDS_OF_LARGE = 2
+_LARGE = 1500  # nodes of an expression
 _OF_THE_BACKWARD = " (required by the backward alone)"
 
 _NOTHING_ASSUMED = Assumptions()
@@ -92,8 +95,9 @@ def judged(
     gradient: Tensor | None,
     detached: Detached,
     assumptions: Assumptions,
+    definitions: Definitions | None = None,
 ) -> Judgement:
-    """What is found out about one gradient."""
+    """What is found out about one gradient; `definitions` are those of intermediates."""
     if gradient is not None and gradient.sizes != variable.sizes:
         shapes = [f"({', '.join(map(str, each.sizes))})" for each in (gradient, variable)]
         return Judgement(name, False, f"the gradient of {name} has shape {shapes[0]}, {name} has {shapes[1]}")
@@ -112,7 +116,8 @@ def judged(
         derived = tuple(detached.inlined(form.to_expr()) for form in forms)
         sides: Sequence[Form | Expr] = derived if detached.definitions else forms
         comparisons = [compare(side, other, assumptions) for side, other in zip(sides, returned)]
-        required = [str(each) for (_, output), _ in pulled for each in requirements(output, assumptions)]
+        whole = [inlined(output, definitions or {}) for (_, output), _ in pulled]
+        required = [str(each) for output in whole for each in requirements(output, assumptions)]
     except (Undecided, Undefined, RecursionError) as problem:
         return Judgement(name, None, f"the gradient of {name}: {problem}")
     own = Gradient(at, derived, returned)
@@ -124,9 +129,7 @@ def _checked(name: str, gradient: Gradient, comparisons: Sequence[Comparison], k
     domain = {str(each): None for comparison in comparisons for each in comparison.requirements}
     kinks = {kink: None for comparison in comparisons for kink in comparison.kinks}
     used = {method: None for comparison in comparisons for method in comparison.used}
-    agreements = [
-        check_equal(a, b, gradient.indices, rounds=_ROUNDS) for a, b in zip(gradient.derived, gradient.returned)
-    ]
+    agreements = [_agreement(a, b, gradient.indices) for a, b in zip(gradient.derived, gradient.returned)]
     disagreement = next((each.disagreement for each in agreements if each.disagreement is not None), None)
     judgement = Judgement(
         name,
@@ -141,6 +144,28 @@ def _checked(name: str, gradient: Gradient, comparisons: Sequence[Comparison], k
         disagreement,
     )
     return _decided(judgement, comparisons, agreements)
+
+
+def _agreement(derived: Expr, returned: Expr, indices: Sequence[Index]) -> Agreement:
+    """Whether the two sides are equal at random points."""
+    rounds = _ROUNDS if size_of(derived) < _LARGE else (_ROUNDS_OF_LARGE, *_ROUNDS)
+    for count in rounds:
+        agreement = check_equal(derived, returned, indices, rounds=count)
+        if agreement.holds or agreement.disagreement is not None:
+            break
+    return agreement
+
+
+def size_of(node: Node) -> int:
+    """How many nodes an expression has."""
+    seen: set[Node] = set()
+    pending = [node]
+    while pending:
+        each = pending.pop()
+        if each not in seen:
+            seen.add(each)
+            pending += [part for part in each.parts() if isinstance(part, Node)]
+    return len(seen)
 
 
 def _decided(judgement: Judgement, comparisons: Sequence[Comparison], agreements: Sequence[Agreement]) -> Judgement:

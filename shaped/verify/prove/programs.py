@@ -22,6 +22,7 @@ from shaped.spec.tensor import NotExpressible, Tensor
 from shaped.verify.prove.cases import Case, Inputs, symbolic_inputs
 from shaped.verify.prove.context import TracedContext
 from shaped.verify.prove.detached import Detached
+from shaped.verify.prove.intermediates import Intermediates
 from shaped.verify.prove.tracing import Watch, tracing
 from shaped.verify.prove.variables import given_tensor, like
 from shaped.verify.recording import backward_name, has_setup_context
@@ -67,6 +68,7 @@ class Traced:
     detached: Detached
     operations: frozenset[str]
     upstream_names: tuple[str, ...] = ()
+    intermediates: Intermediates = field(default_factory=Intermediates)
 
 
 @dataclass(frozen=True)
@@ -127,22 +129,29 @@ class Program:
         return declared
 
 
-def trace(program: Program, case: Case) -> Traced:
+def trace(program: Program, case: Case, *, with_intermediates: bool = True) -> Traced:
     """Run the program on symbolic inputs.
+
+    Args:
+        program: what to run.
+        case: the inputs.
+        with_intermediates: whether intermediate results become tensors of their own.
 
     Raises:
         Untraceable: it does not run on them.
     """
-    return _Run(program, case).traced()
+    return _Run(program, case, with_intermediates).traced()
 
 
 class _Run:
     """One run of a program."""
 
-    def __init__(self, program: Program, case: Case) -> None:
+    def __init__(self, program: Program, case: Case, with_intermediates: bool) -> None:
         self.program = program
         self.case = case
         self.detached = Detached()
+        self.intermediates = Intermediates()
+        self.with_intermediates = with_intermediates
         self.operations: set[str] = set()
         self.changed: list[str] = []
 
@@ -165,18 +174,28 @@ class _Run:
             self.detached,
             frozenset(self.operations),
             tuple(self._upstream_name(number, len(outputs)) for number in kept),
+            self.intermediates,
         )
 
     def _outputs(self, function: Callable[..., Any]) -> tuple[Any, ...]:
         """The outputs whose derivative is meant."""
         program, inputs = self.program, symbolic_inputs(self.program.signature, self.case)
-        watch = Watch(self.operations.add, self.detached.under_no_grad)
-        with tracing(function, replaced={"detach": self.detached.detach}, watch=watch), self._module():
+        watch = Watch(self.operations.add, self._finished)
+        replaced = {"detach": self.detached.detach, **self._functions()}
+        with tracing(function, replaced=replaced, watch=watch), self._module():
             if program.function is not None and program.surrogate is None:
                 returned, _ = _run_function(program.function, inputs.values)
             else:
                 returned = function(*inputs.values)
             return tuple(as_argument(each) for each in flat(returned))
+
+    def _finished(self, name: str, found: Any) -> Any:
+        """The result of an operation of the forward."""
+        found = self.detached.under_no_grad(name, found)
+        return self.intermediates.of_result(name, found) if self.with_intermediates else found
+
+    def _functions(self) -> dict[str, Any]:
+        return self.intermediates.replaced() if self.with_intermediates else {}
 
     @contextmanager
     def _module(self) -> Iterator[None]:
@@ -192,10 +211,13 @@ class _Run:
         program = self.program
         inputs = symbolic_inputs(program.signature, self.case)
         upstreams = self._upstreams(outputs)
+        self.intermediates.may_define = False
         watch = Watch(self.operations.add)
+        if self.with_intermediates:
+            watch = Watch(self.operations.add, self.intermediates.of_result)
         if program.function is not None:
             backward = getattr(program.function, backward_name(program.function))
-            with tracing(program.forward, backward, watch=watch):
+            with tracing(program.forward, backward, replaced=self._functions(), watch=watch):
                 own, context = _run_function(program.function, inputs.values)
                 if not context.dirty:
                     self._note_changes(inputs)
@@ -207,7 +229,7 @@ class _Run:
         else:
             backward = program.backward
             assert backward is not None
-            with tracing(backward, program.forward, watch=watch), self._module():
+            with tracing(backward, program.forward, replaced=self._functions(), watch=watch), self._module():
                 returned = backward(*_arguments(program, inputs, upstreams, len(outputs) > 1))
             self._note_changes(inputs)
         if any(upstream is not None and upstream.version for upstream in upstreams):

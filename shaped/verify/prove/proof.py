@@ -17,7 +17,7 @@ from shaped.spec.canonical import Assumptions
 from shaped.spec.meaning import MEANINGS
 from shaped.spec.tensor import NotExpressible
 from shaped.verify.prove.bounds import bounds_of
-from shaped.verify.prove.cases import RANKS, Case, cases
+from shaped.verify.prove.cases import RANKS, Case, cases, factor_orders
 from shaped.verify.prove.confirmation import confirm
 from shaped.verify.prove.elementwise import is_elementwise
 from shaped.verify.prove.judgement import Judgement, judged
@@ -114,11 +114,18 @@ class _Proof:
         try:
             for case in self._cases(notes):
                 outcome = self._outcome(case)
+                if outcome.level is Level.REFUTED:
+                    refutation = self._refuted(outcome)
+                    if refutation is not None:
+                        return refutation
+                    reason = f"no witness was found that torch confirms: {outcome.reason}"
+                    outcome = replace(outcome, level=Level.UNSUPPORTED, reason=reason)
                 if outcome.level is Level.UNSUPPORTED:
                     outcome = self._with_fixed_sizes(outcome)
+                if outcome.level is Level.UNSUPPORTED:
+                    refutation = self._refuted(outcome)
+                    return refutation or self._verdict(Level.UNSUPPORTED, [outcome], notes, outcome.reason)
                 outcomes.append(outcome)
-                if outcome.level in (Level.UNSUPPORTED, Level.REFUTED):
-                    break
         except NotExpressible as problem:
             return Verdict(Level.UNSUPPORTED, self.program.name, str(problem))
         return self._together(outcomes, notes)
@@ -141,13 +148,26 @@ class _Proof:
         yield from cases(signature)
 
     def _outcome(self, case: Case) -> _Outcome:
-        """What is found out in one case."""
+        """What is found out in one case: with intermediates, then written out, then with axes made in other ways."""
+        first: _Outcome | None = None
+        for factors in factor_orders(self.program.signature):
+            for with_intermediates in (True, False):
+                found = self._attempt(replace(case, factors=factors), with_intermediates=with_intermediates)
+                if found.level is Level.PROVED:
+                    return found
+                first = first or found
+                if found.traced is None or not found.traced.intermediates.known:
+                    break
+        assert first is not None
+        return first
+
+    def _attempt(self, case: Case, *, with_intermediates: bool) -> _Outcome:
         try:
-            traced = trace(self.program, case)
+            traced = trace(self.program, case, with_intermediates=with_intermediates)
             bounds = bounds_of(traced)
             if bounds:
                 case = replace(case, bounds=bounds)
-                traced = trace(self.program, case)
+                traced = trace(self.program, case, with_intermediates=with_intermediates)
         except Untraceable as problem:
             return self._of_untraceable(case, problem)
         judgements = tuple(
@@ -159,6 +179,7 @@ class _Proof:
                 gradient,
                 traced.detached,
                 Assumptions(),
+                traced.intermediates.definitions,
             )
             for name, gradient in traced.gradients.items()
         )
@@ -208,9 +229,7 @@ class _Proof:
         for chosen in sizes:
             if time.monotonic() > end:
                 return outcome
-            each = self._outcome(replace(outcome.case, sizes=dict(zip(dims, chosen))))
-            if each.level is Level.REFUTED:
-                return each
+            each = self._attempt(replace(outcome.case, sizes=dict(zip(dims, chosen))), with_intermediates=False)
             if each.level is not Level.PROVED:
                 return outcome
             found.append(each)
@@ -224,14 +243,6 @@ class _Proof:
         )
 
     def _together(self, outcomes: list[_Outcome], notes: list[str]) -> Verdict:
-        last = outcomes[-1]
-        if last.level is Level.REFUTED:
-            return self._refuted(last)
-        if last.level is Level.UNSUPPORTED:
-            found = self._refuted(last) if last.traced is not None else None
-            if found is not None and found.level is Level.REFUTED:
-                return found
-            return self._verdict(Level.UNSUPPORTED, [last], notes, last.reason)
         weaker = next((each for each in outcomes if each.level is Level.EXACT), None)
         changed = [name for each in outcomes if each.traced is not None for name in each.traced.changed]
         if changed:
@@ -256,13 +267,15 @@ class _Proof:
             place=place,
         )
 
-    def _refuted(self, outcome: _Outcome) -> Verdict:
-        """A refutation with a witness that torch confirms; not decided without one."""
-        found = None if self.subject is None else refuted(self.subject, outcome.traced, outcome.judgements)
+    def _refuted(self, outcome: _Outcome) -> Verdict | None:
+        """A refutation with a witness that torch confirms."""
+        if self.subject is None:
+            return None
+        found = refuted(self.subject, outcome.traced, outcome.judgements)
         if found is None:
-            reason = f"no witness was found that torch confirms: {outcome.reason}"
-            return self._verdict(Level.UNSUPPORTED, [outcome], [], reason)
-        return replace(found, reason=found.reason or outcome.reason, notes=(*found.notes, outcome.reason))
+            return None
+        differs = [each.reason for each in outcome.judgements if each.equal is False and each.reason]
+        return replace(found, notes=(*found.notes, *differs))
 
 
 def _kinks_of(traced: Traced) -> list[str]:

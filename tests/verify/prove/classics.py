@@ -140,9 +140,7 @@ def _normalised_backward(grad, x, dims, eps):
     return scale * (grad - grad.mean(dims, keepdim=True) - y * (grad * y).mean(dims, keepdim=True))
 
 
-def layer_norm(
-    x: Float[Tensor, "b t d"], w: Float[Tensor, "d"], b: Float[Tensor, "d"]
-) -> Float[Tensor, "b t d"]:
+def layer_norm(x: Float[Tensor, "b t d"], w: Float[Tensor, "d"], b: Float[Tensor, "d"]) -> Float[Tensor, "b t d"]:
     return F.layer_norm(x, x.shape[-1:], w, b, EPS)
 
 
@@ -222,9 +220,7 @@ def relu_backward(grad, x):
     return grad * (x > 0)
 
 
-def swiglu(
-    x: Float[Tensor, "b d"], w: Float[Tensor, "f d"], v: Float[Tensor, "f d"]
-) -> Float[Tensor, "b f"]:
+def swiglu(x: Float[Tensor, "b d"], w: Float[Tensor, "f d"], v: Float[Tensor, "f d"]) -> Float[Tensor, "b f"]:
     return F.silu(x @ w.T) * (x @ v.T)
 
 
@@ -415,24 +411,25 @@ def conv1d_backward(grad, x, w, b):
 
 
 def conv1d_strided(
-    x: Float[Tensor, "b c n"], w: Float[Tensor, "o c k"], stride: int, padding: int, dilation: int
-) -> Float[Tensor, "b o m"]:
+    x: Float[Tensor, "b c dilation*(k-1)+stride*m"],
+    w: Float[Tensor, "o c k"],
+    stride: int,
+    padding: int,
+    dilation: int,
+) -> Float[Tensor, "b o p"]:
     return F.conv1d(x, w, None, stride, padding, dilation)
 
 
 def conv1d_strided_backward(grad, x, w, stride, padding, dilation):
-    return (
-        torch.nn.grad.conv1d_input(x.shape, w, grad, stride, padding, dilation),
-        torch.nn.grad.conv1d_weight(x, w.shape, grad, stride, padding, dilation),
-        None,
-        None,
-        None,
-    )
+    n, m, k = x.size(2), grad.size(2), w.size(2)
+    beyond = n - ((m - 1) * stride - 2 * padding + dilation * (k - 1) + 1)
+    dx = F.conv_transpose1d(grad, w, None, stride, padding, beyond, 1, dilation)
+    seen = stride * torch.arange(m)[None, :] + dilation * torch.arange(k)[:, None]
+    windows = F.pad(x, (padding, padding))[:, :, seen]
+    return dx, torch.einsum("bom,bckm->ock", grad, windows), None, None, None
 
 
-def conv2d_padded(
-    x: Float[Tensor, "b c n+k-1 m+l-1"], w: Float[Tensor, "o c k l"]
-) -> Float[Tensor, "b o n+4 m+4"]:
+def conv2d_padded(x: Float[Tensor, "b c n+k-1 m+l-1"], w: Float[Tensor, "o c k l"]) -> Float[Tensor, "b o n+4 m+4"]:
     return F.conv2d(x, w, padding=2)
 
 
@@ -441,7 +438,7 @@ def conv2d_padded_backward(grad, x, w):
     return F.conv_transpose2d(grad, w, padding=2), dw
 
 
-def avg_pool(x: Float[Tensor, "b c 3*n"]) -> Float[Tensor, "b c n"]:
+def avg_pool(x: Float[Tensor, "b c n*3"]) -> Float[Tensor, "b c n"]:
     return F.avg_pool1d(x, 3)
 
 
@@ -496,9 +493,7 @@ def mlp_backward(grad, x, w, b, v):
     return d @ w.T, x.T @ d, d.sum(0), F.gelu(a).T @ grad
 
 
-def prenorm_block(
-    x: Float[Tensor, "b d"], w: Float[Tensor, "d"], m: Float[Tensor, "d d"]
-) -> Float[Tensor, "b d"]:
+def prenorm_block(x: Float[Tensor, "b d"], w: Float[Tensor, "d"], m: Float[Tensor, "d d"]) -> Float[Tensor, "b d"]:
     return x + F.rms_norm(x, x.shape[-1:], w, EPS) @ m
 
 
