@@ -30,5 +30,4 @@ THEOREMS = [
     Theorem("conv_transpose1d", {**_TRANSPOSED, "stride": s, "dilation": d}),
     Theorem("conv_transpose1d", {"input": "b g*c w", "weight": "g*c o k", "groups": g}),
     Theorem("conv_transpose2d", {"input": "b c h w", "weight": "c o k l", "stride": 2}),
-    Theorem("conv_transpose3d", {"input": "b c f h w", "weight": "c o j k l"}),
 ]

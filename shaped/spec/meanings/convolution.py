@@ -108,7 +108,7 @@ class _Convolution:
                 hit = output.at(place_of(axes[0]), to, *window)
                 for place, found in zip(at, places(self.windows, window, taps)):
                     hit = hit * bracket(index_zero(place - found))
-                return hit
+                return where(inside(self.windows, window, taps), hit, 0)
 
             return over(summed, self.space, from_window) * weight.at(to, place_of(read), *taps)
 

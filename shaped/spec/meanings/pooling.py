@@ -120,7 +120,9 @@ def _avg_pool_backward(
 
         def from_window(window: Places) -> Expr:
             kernel = [each.kernel for each in windows]
-            count = over(summed, kernel, lambda taps: _hits(windows, window, taps, at))
+            count = over(
+                summed, kernel, lambda taps: where(inside(windows, window, taps), _hits(windows, window, taps, at), 0)
+            )
             return grad.at(*batch, *window) * _share(windows, window, count_include_pad, divisor) * count
 
         return over(summed, grad.sizes[-rank:], from_window)

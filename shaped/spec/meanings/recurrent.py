@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from shaped.spec.meaning import backward, meaning
-from shaped.spec.meanings.joining import cat
 from shaped.spec.meanings.linear import linear
-from shaped.spec.tensor import Tensor
+from shaped.spec.meanings.splitting import joined
+from shaped.spec.tensor import Tensor, constant
 
 Grads = tuple[Tensor | None, ...]
 
@@ -21,10 +21,13 @@ class _LinearGrads(NamedTuple):
     bias: tuple[Tensor, ...]
 
 
-def _linear_backward(grad: Tensor, input: Tensor, weight: Tensor, bias: Tensor | None) -> _LinearGrads:
-    rows = grad if grad.rank == 2 else grad.unsqueeze(0)
+def _linear_backward(gates: Sequence[Tensor], input: Tensor, weight: Tensor, bias: Tensor | None) -> _LinearGrads:
+    """The backward of `linear` whose result is cut into gates, from the gradient of each gate."""
+    rows = [gate if gate.rank == 2 else gate.unsqueeze(0) for gate in gates]
     seen = input if input.rank == 2 else input.unsqueeze(0)
-    return _LinearGrads(grad @ weight, rows.t() @ seen, () if bias is None else (rows.sum(0),))
+    to_input: Tensor = sum((gate @ own for gate, own in zip(gates, weight.chunk(len(gates)))), constant(0))
+    to_weight = joined([gate.t() @ seen for gate in rows], 0)
+    return _LinearGrads(to_input, to_weight, () if bias is None else (joined([gate.sum(0) for gate in rows], 0),))
 
 
 def _declare_plain(
@@ -49,7 +52,7 @@ def _declare_plain(
         b_hh: Tensor | None = None,
     ) -> Grads:
         inner = grad * slope(cell(input, hx, w_ih, w_hh, b_ih, b_hh))
-        to_input, to_state = _linear_backward(inner, input, w_ih, b_ih), _linear_backward(inner, hx, w_hh, b_hh)
+        to_input, to_state = _linear_backward([inner], input, w_ih, b_ih), _linear_backward([inner], hx, w_hh, b_hh)
         return to_input.input, to_state.input, to_input.weight, to_state.weight, *to_input.bias, *to_state.bias
 
 
@@ -100,8 +103,7 @@ def lstm_cell_backward(
         total * inner * (1 - candidate * candidate),
         to_hidden * bent * outer * (1 - outer),
     ]
-    joined = cat(gates, -1)
-    to_input, to_state = _linear_backward(joined, input, w_ih, b_ih), _linear_backward(joined, hidden, w_hh, b_hh)
+    to_input, to_state = _linear_backward(gates, input, w_ih, b_ih), _linear_backward(gates, hidden, w_hh, b_hh)
     states = to_state.input, total * forget
     return to_input.input, states, to_input.weight, to_state.weight, *to_input.bias, *to_state.bias
 
@@ -146,7 +148,7 @@ def gru_cell_backward(
     to_candidate = grad * (1 - update) * (1 - candidate * candidate)
     to_update = grad * (hx - candidate) * update * (1 - update)
     to_reset = to_candidate * passed * reset * (1 - reset)
-    to_input = _linear_backward(cat([to_reset, to_update, to_candidate], -1), input, w_ih, b_ih)
-    to_state = _linear_backward(cat([to_reset, to_update, to_candidate * reset], -1), hx, w_hh, b_hh)
+    to_input = _linear_backward([to_reset, to_update, to_candidate], input, w_ih, b_ih)
+    to_state = _linear_backward([to_reset, to_update, to_candidate * reset], hx, w_hh, b_hh)
     to_hx = to_state.input + grad * update
     return to_input.input, to_hx, to_input.weight, to_state.weight, *to_input.bias, *to_state.bias

@@ -44,11 +44,21 @@ def narrow(input: Tensor, dim: int, start: SizeLike, length: SizeLike) -> Tensor
 def narrow_backward(grad: Tensor, input: Tensor, dim: int, start: SizeLike, length: SizeLike) -> Tensor:
     axis, first, size = input.axis(dim), as_dim(start), as_dim(length)
     first = _from_start(first, input.sizes[axis])
-    return _set_back([grad], input, axis, [first], [size])
+    return _set_back([grad], input.sizes, axis, [first], [size])
 
 
-def _set_back(grads: Sequence[Tensor], input: Tensor, axis: int, starts: Sequence[Dim], sizes: Sequence[Dim]) -> Tensor:
-    """The gradients of pieces of `input` at the pieces' places, 0 elsewhere."""
+def joined(pieces: Sequence[Tensor], dim: int) -> Tensor:
+    """Pieces one after the other, as `cat`, said as a sum of what is 0 outside of its piece."""
+    axis = pieces[0].axis(dim)
+    sizes = [each.sizes[axis] for each in pieces]
+    whole = (*pieces[0].sizes[:axis], sum(sizes, ZERO), *pieces[0].sizes[axis + 1 :])
+    return _set_back(pieces, whole, axis, [sum(sizes[:number], ZERO) for number in range(len(sizes))], sizes)
+
+
+def _set_back(
+    grads: Sequence[Tensor], whole: Sequence[Dim], axis: int, starts: Sequence[Dim], sizes: Sequence[Dim]
+) -> Tensor:
+    """Pieces of a tensor of the sizes `whole` at their places, 0 elsewhere."""
 
     def gradient(*at: Dim) -> Expr:
         total = real(0)
@@ -59,7 +69,7 @@ def _set_back(grads: Sequence[Tensor], input: Tensor, axis: int, starts: Sequenc
             total = total + term
         return total
 
-    return build(input.sizes, gradient)
+    return build(whole, gradient)
 
 
 @meaning("select")
@@ -130,14 +140,7 @@ def chunk(input: Tensor, chunks: SizeLike, dim: int = 0) -> tuple[Tensor, ...]:
 
 @backward("chunk")
 def chunk_backward(grads: Sequence[Tensor], input: Tensor, chunks: SizeLike, dim: int = 0) -> Tensor:
-    return _joined(grads, input, dim)
-
-
-def _joined(grads: Sequence[Tensor], input: Tensor, dim: int) -> Tensor:
-    """The gradients of pieces, one after the other."""
-    axis = input.axis(dim)
-    sizes = [grad.sizes[axis] for grad in grads]
-    return _set_back(grads, input, axis, [sum(sizes[:number], ZERO) for number in range(len(sizes))], sizes)
+    return joined(grads, dim)
 
 
 def section_sizes(size: Dim, sections: SizeLike | Sequence[SizeLike]) -> list[Dim]:
@@ -165,7 +168,7 @@ def split(tensor: Tensor, split_size_or_sections: SizeLike | Sequence[SizeLike],
 def split_backward(
     grads: Sequence[Tensor], tensor: Tensor, split_size_or_sections: SizeLike | Sequence[SizeLike], dim: int = 0
 ) -> Tensor:
-    return _joined(grads, tensor, dim)
+    return joined(grads, dim)
 
 
 @meaning("split_with_sizes")
@@ -177,7 +180,7 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[SizeLike], dim: int = 
 def split_with_sizes_backward(
     grads: Sequence[Tensor], input: Tensor, split_sizes: Sequence[SizeLike], dim: int = 0
 ) -> Tensor:
-    return _joined(grads, input, dim)
+    return joined(grads, dim)
 
 
 @meaning("tensor_split")
@@ -199,7 +202,7 @@ def tensor_split(input: Tensor, indices_or_sections: SizeLike | Sequence[SizeLik
 def tensor_split_backward(
     grads: Sequence[Tensor], input: Tensor, indices_or_sections: SizeLike | Sequence[SizeLike], dim: int = 0
 ) -> Tensor:
-    return _joined(grads, input, dim)
+    return joined(grads, dim)
 
 
 @meaning("hsplit")
