@@ -114,17 +114,16 @@ class _Proof:
         try:
             for case in self._cases(notes):
                 outcome = self._outcome(case)
+                if outcome.level is Level.UNSUPPORTED:
+                    outcome = self._with_fixed_sizes(outcome)
                 if outcome.level is Level.REFUTED:
                     refutation = self._refuted(outcome)
                     if refutation is not None:
                         return refutation
                     reason = f"no witness was found that torch confirms: {outcome.reason}"
-                    outcome = replace(outcome, level=Level.UNSUPPORTED, reason=reason)
-                if outcome.level is Level.UNSUPPORTED:
-                    outcome = self._with_fixed_sizes(outcome)
-                if outcome.level is Level.UNSUPPORTED:
-                    refutation = self._refuted(outcome)
-                    return refutation or self._verdict(Level.UNSUPPORTED, [outcome], notes, outcome.reason)
+                    outcome = self._with_fixed_sizes(replace(outcome, level=Level.UNSUPPORTED, reason=reason))
+                if outcome.level is not Level.PROVED and outcome.level is not Level.EXACT:
+                    return self._verdict(Level.UNSUPPORTED, [outcome], notes, outcome.reason)
                 outcomes.append(outcome)
         except NotExpressible as problem:
             return Verdict(Level.UNSUPPORTED, self.program.name, str(problem))
@@ -230,6 +229,8 @@ class _Proof:
             if time.monotonic() > end:
                 return outcome
             each = self._attempt(replace(outcome.case, sizes=dict(zip(dims, chosen))), with_intermediates=False)
+            if each.level is Level.REFUTED and outcome.traced is None:
+                return each
             if each.level is not Level.PROVED:
                 return outcome
             found.append(each)
