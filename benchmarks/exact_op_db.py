@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 TABLE = Path(__file__).parent.parent / "docs" / "exact-op-db.md"
-ORDER = ("refuted", "exact", "partly", "kink", "unsupported", "no samples")
+ORDER = ("refuted", "hazard", "exact", "partly", "kink", "unsupported", "no samples")
 
 
 @dataclass
@@ -45,6 +45,8 @@ class Row:
         levels = {level for level, count in self.levels.items() if count}
         if "refuted" in levels:
             return "refuted"
+        if "hazard" in levels:
+            return "hazard"
         if not levels:
             return "no samples"
         if levels <= {"exact", "kink"}:

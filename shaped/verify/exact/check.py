@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -50,7 +51,8 @@ def exact_gradcheck(
         seed: of what is drawn.
 
     Returns:
-        EXACT, KINK (all samples sit at ties), UNSUPPORTED (with the operation) or REFUTED (with a witness).
+        EXACT, KINK (all samples sit at ties), UNSUPPORTED (with the operation), REFUTED (with a witness), or HAZARD
+        (right as a formula, but the gradient is NaN at the inputs, or an argument is written to).
 
     >>> exact_gradcheck(torch.tanh, torch.randn(5)).level
     <Level.EXACT: 'exact'>
@@ -92,9 +94,42 @@ def _check(problem: Problem, seed: int) -> Verdict:
         upstreams = [normal_like(one, generator) for one in results]
         if problem.backward is not None and (refusal := _wrong_shape(problem, upstreams)) is not None:
             return refusal
+        if written := _written(problem, upstreams, seed):
+            return Verdict(Level.HAZARD, problem.subject, f"it writes to {written}, which others may still use")
         graph = _traced(problem, upstreams, problem.inputs)
         _require_faithful(problem, graph, upstreams, seed)
-        return _Check(problem, graph, upstreams, seed).over_samples()
+        verdict = _Check(problem, graph, upstreams, seed).over_samples()
+        hazard = _hazard(problem, upstreams, seed) if verdict.level is Level.EXACT else ""
+        return replace(verdict, level=Level.HAZARD, reason=hazard) if hazard else verdict
+
+
+def _hazard(problem: Problem, upstreams: Sequence[Tensor], seed: int) -> str:
+    """What goes wrong in floats at the given inputs: a gradient that is NaN; empty if nothing does."""
+    torch.manual_seed(seed)
+    computed = problem.both([one.clone() for one in upstreams], [one.clone() for one in problem.inputs])
+    results, gradients = computed[: len(upstreams)], computed[len(upstreams) :]
+    if not all(bool(torch.isfinite(one).all()) for one in results):
+        return ""
+    for name, gradient in zip(problem.names, gradients):
+        if gradient is not None and bool(torch.isnan(gradient).any()):
+            place = torch.isnan(gradient).nonzero()[0].tolist()
+            return f"the gradient of {name}{place or ''} is NaN in floats at the given inputs"
+    return ""
+
+
+def _written(problem: Problem, upstreams: Sequence[Tensor], seed: int) -> str:
+    """What the function or its backward writes to; empty if it leaves its arguments as they are."""
+    torch.manual_seed(seed)
+    given = [one.clone() for one in upstreams]
+    inputs = [one.clone() for one in problem.inputs]
+    problem.both(given, inputs)
+    for k, (before, after) in enumerate(zip(upstreams, given)):
+        if not torch.equal(before.nan_to_num(), after.nan_to_num()):
+            return "the upstream gradient" if len(given) == 1 else f"upstream gradient {k}"
+    for name, before, after in zip(problem.names, problem.inputs, inputs):
+        if not torch.equal(before.nan_to_num(), after.nan_to_num()):
+            return name
+    return ""
 
 
 def _wrong_shape(problem: Problem, upstreams: Sequence[Tensor]) -> Verdict | None:
@@ -245,7 +280,8 @@ class _Check:
         inputs, true, computed = self._estimates(sample, which, entry)
         subject = self.problem.subject
         where = f"{name}{list(index)}" if index else name
-        if true is not None and contradict(true, computed):
+        # NaN is a gradient of nothing; elsewhere the function may have no derivative either.
+        if true is not None and (contradict(true, computed) or (given and math.isnan(computed.value))):
             shown = {
                 one: value.tolist() for one, value in zip(self.problem.names, inputs) if value.numel() <= _MOST_SHOWN
             }

@@ -157,9 +157,10 @@ def trace(both: Function, upstreams: Sequence[Tensor], inputs: Sequence[Tensor])
     found = _trace(both, upstreams, inputs)
     if not any("mkldnn" in str(node.target) for node in found.module.graph.nodes):
         return found
-    with warnings.catch_warnings(), torch.backends.mkldnn.flags(enabled=False):
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return replace(_trace(both, upstreams, inputs), without_onednn=True)
+        with torch.backends.mkldnn.flags(enabled=False):
+            return replace(_trace(both, upstreams, inputs), without_onednn=True)
 
 
 def _trace(both: Function, upstreams: Sequence[Tensor], inputs: Sequence[Tensor]) -> Joint:

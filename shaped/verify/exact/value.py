@@ -162,10 +162,15 @@ def lift(number: object, dtype: torch.dtype = torch.float64) -> Value:
     if isinstance(number, Value):
         return number
     if isinstance(number, Tensor):
-        return Value(number.detach().double(), constants.of_tensor(number))
+        shadow = number.detach().double()
+        # A program writes the logarithm of a constant as a constant.
+        log = Image(lambda: constants.of_tensor(shadow.log())) if bool((shadow > 0).all()) else None
+        return Value(shadow, constants.of_tensor(number), log=log)
     assert isinstance(number, (int, float)), f"a number or a tensor was expected, not {number!r}"
     residue = number % field.PRIME if isinstance(number, int) else constants.of_float(number, dtype)
-    return Value(torch.tensor(float(number), dtype=torch.float64), torch.tensor(int(residue)))
+    shadow = torch.tensor(float(number), dtype=torch.float64)
+    log = Image(lambda: constants.of_tensor(shadow.log())) if number > 0 else None
+    return Value(shadow, torch.tensor(int(residue)), log=log)
 
 
 def tangent_of(value: Value) -> Tensor:

@@ -281,3 +281,47 @@ def test_float32_functions_are_checked_too() -> None:
     assert exact_gradcheck(lambda x: torch.tanh(x @ weight) * 0.1, torch.randn(2, 3)).level is Level.EXACT
     wrong = exact_gradcheck(lambda x: x.sin() @ weight, torch.randn(2, 3), backward=lambda g, x: g @ weight.T)
     assert wrong.level is Level.REFUTED
+
+
+def test_a_gradient_that_is_nan_at_the_inputs_is_a_hazard() -> None:
+    def backward(g: Tensor, x: Tensor) -> Tensor:
+        return torch.where(x > 0, g / (2 * x.sqrt()), 0 * x.sqrt())
+
+    verdict = exact_gradcheck(lambda x: x.clamp(min=0).sqrt(), torch.tensor([-1.0, 2.0]), backward=backward)
+    assert verdict.level is Level.HAZARD
+    assert "input[0] is NaN" in verdict.reason
+
+
+def test_a_backward_that_writes_to_its_upstream_gradient_is_a_hazard() -> None:
+    verdict = exact_gradcheck(lambda x: 2 * x, r(3), backward=lambda g, x: g.mul_(2))
+    assert verdict.level is Level.HAZARD
+    assert "the upstream gradient" in verdict.reason
+
+
+def test_a_wrong_formula_that_is_nan_is_refuted() -> None:
+    verdict = exact_gradcheck(
+        lambda x: 2.5**x, torch.tensor([-1.0, 2.0]), backward=lambda g, x: g * 2.5 * x ** (2.5 - 1)
+    )
+    assert verdict.level is Level.REFUTED
+
+
+def test_the_logarithm_of_a_constant_may_be_written_as_a_number() -> None:
+    verdict = exact_gradcheck(
+        lambda x: 2.5**x, torch.tensor([-1.0, 2.0]), backward=lambda g, x: g * 2.5**x * math.log(2.5)
+    )
+    assert verdict.level is Level.EXACT
+
+
+@pytest.mark.parametrize("keywords", [{}, {"is_causal": True}, {"scale": 0.3}])
+def test_fused_attention(keywords: dict[str, Any]) -> None:
+    def fused(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return F.scaled_dot_product_attention(q, k, v, **keywords)
+
+    shape = (1, 2, 3, 4)
+    assert exact_gradcheck(fused, r(*shape), r(*shape) + 1, r(*shape) * 2).level is Level.EXACT
+
+
+@pytest.mark.parametrize("layer", [nn.LSTM(2, 3), nn.GRU(2, 3)], ids=["LSTM", "GRU"])
+def test_recurrent_layers(layer: nn.Module) -> None:
+    verdict = exact_gradcheck(layer, torch.randn(3, 1, 2))
+    assert verdict.level is Level.EXACT, verdict.explain()
