@@ -15,6 +15,7 @@ import numpy as np
 
 from shaped.spec.evaluation.evaluate import Evaluated, Evaluation
 from shaped.spec.evaluation.grid import Grid, aligned, in_order, masked, worst
+from shaped.spec.evaluation.order import innermost_first
 from shaped.spec.evaluation.partials import other_factors, shares
 from shaped.spec.evaluation.slopes import slope
 from shaped.spec.expr import (
@@ -36,7 +37,7 @@ from shaped.spec.expr import (
 from shaped.spec.scalars.system import Array, Reason, Reasons, Undefined
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from shaped.spec.atoms import Symbol
     from shaped.spec.evaluation.numbers import Numbers
@@ -106,23 +107,26 @@ class _Sweep:
         self.numbers = numbers
         self.scalars = numbers.scalars
         self.of = of
-        self._depends: dict[Node, bool] = {}
+        self._dependent: set[Node | None] = set()
+        self._defined: dict[Node, dict[Variable, None]] = {}  # the tensors that are computed from a node
         self._cotangents: dict[Node, _Cotangent] = {}
         self._tensors: dict[str, tuple[Array, Array]] = {}
         self._zero = self.scalars.constant_of(0)
 
     def __call__(self, expr: Expr, indices: Sequence[Index], upstream: Array) -> dict[str, Evaluated]:
+        order = innermost_first(expr, self._definition_of)
+        self._find_dependent(order)
         axes = in_order(set(indices))
         turned = upstream.transpose([list(indices).index(index) for index in axes])
         self._add(expr, _Cotangent(Grid(axes, turned), np.ones(turned.shape, dtype=bool)))
         found: dict[str, Evaluated] = {}
-        for step in self._order(expr):
-            if isinstance(step, Variable):
-                self._define(step)
-            else:
-                cotangent = self._cotangents.pop(step, None)
-                if cotangent is not None:
-                    self._pass_on(step, cotangent)
+        for node in reversed(order):
+            # All reads of a tensor stand before what it is computed from.
+            for variable in self._defined.get(node, ()):
+                self._define(variable)
+            cotangent = self._cotangents.pop(node, None)
+            if cotangent is not None and isinstance(node, Expr):
+                self._pass_on(node, cotangent)
         for name, (data, reasons) in self._tensors.items():
             if name in self.of:
                 found[name] = Evaluated(data, reasons)
@@ -131,51 +135,26 @@ class _Sweep:
             found[name] = Evaluated(self.scalars.full(shape, self._zero), np.zeros(shape, dtype=np.int8))
         return found
 
-    def _order(self, expr: Expr) -> list[Expr | Variable]:
-        """The nodes and intermediate tensors that matter, each before what it is made of."""
-        done: dict[Expr | Variable, None] = {}
+    def _definition_of(self, variable: Variable) -> Expr | None:
+        """What the gradient by an intermediate tensor is passed on to."""
+        return None if variable.name in self.of else self.numbers.definition_of(variable)
 
-        def visit(step: Expr | Variable) -> None:
-            if step in done:
-                return
-            for part in self._inputs(step):
-                visit(part)
-            done[step] = None
-
-        if self._matters(expr):
-            visit(expr)
-        return list(reversed(done))
-
-    def _inputs(self, step: Expr | Variable) -> Iterator[Expr | Variable]:
-        if isinstance(step, Variable):
-            assert step.definition is not None
-            yield step.definition[1]
-        elif isinstance(step, Entry):
-            if self._is_intermediate(step.variable):
-                yield step.variable
-        else:
-            yield from (part for part in step.parts() if isinstance(part, Expr) and self._matters(part))
-
-    def _is_intermediate(self, variable: Variable) -> bool:
-        return variable.definition is not None and variable.name not in self.of
-
-    def _matters(self, node: Node) -> bool:
-        """Whether a node depends on one of the tensors that gradients are asked by."""
-        known = self._depends.get(node)
-        if known is None:
+    def _find_dependent(self, order: list[Node]) -> None:
+        """Find the nodes that depend on one of the tensors that gradients are asked by."""
+        for node in order:
             if isinstance(node, Entry):
-                variable = node.variable
-                known = variable.name in self.of or (
-                    variable.definition is not None and self._matters(variable.definition[1])
-                )
+                body = self._definition_of(node.variable)
+                depends = node.variable.name in self.of or body in self._dependent
+                if body is not None:
+                    self._defined.setdefault(body, {})[node.variable] = None
             else:
-                known = any(isinstance(part, Expr) and self._matters(part) for part in node.parts())
-            self._depends[node] = known
-        return known
+                depends = any(isinstance(part, Expr) and part in self._dependent for part in node.parts())
+            if depends:
+                self._dependent.add(node)
 
     def _add(self, node: Node, cotangent: _Cotangent) -> None:
         """Add to the cotangent of a node, summed over the indices that it does not depend on."""
-        if not self._matters(node):
+        if node not in self._dependent:
             return
         axes = self.numbers(node).axes
         cotangent = self._summed(cotangent, axes)
@@ -229,7 +208,7 @@ class _Sweep:
                     self._add(term, cotangent)
             case Multiply(factors):
                 for number, factor in enumerate(factors):
-                    if self._matters(factor):
+                    if factor in self._dependent:
                         others = multiply(*factors[:number], *factors[number + 1 :])
                         self._add(factor, self._times(cotangent, self.numbers(others), self.numbers.vanishing(others)))
             case Power(base, exponent):
@@ -267,7 +246,7 @@ class _Sweep:
 
     def _scatter(self, variable: Variable, at: list[Grid], cotangent: _Cotangent) -> None:
         """Add a cotangent to the entries of a tensor that were read."""
-        if variable.name not in self.of and not self._is_intermediate(variable):
+        if variable.name not in self.of and self._definition_of(variable) is None:
             return
         shape = tuple(int(self.numbers.places(size).data) for size in variable.sizes)
         if variable.name not in self._tensors:

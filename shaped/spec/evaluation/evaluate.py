@@ -10,6 +10,7 @@ import numpy as np
 from shaped.spec.evaluation.conditions import Conditions
 from shaped.spec.evaluation.grid import Grid
 from shaped.spec.evaluation.numbers import Numbers
+from shaped.spec.evaluation.order import innermost_first
 from shaped.spec.expr import Condition, Node
 from shaped.spec.scalars.system import Array, Reason, Reasons, Undecided, Undefined
 
@@ -66,14 +67,16 @@ class Evaluation:
             return self._evaluated(node, indices)
 
     def _evaluated(self, node: Node, indices: Sequence[Index]) -> Evaluated:
-        missing = node.free - set(indices)
+        order = innermost_first(node, self.numbers.definition_of)
+        missing = [each.free for each in order][-1] - set(indices)  # each from those of its parts
         if missing:
             names = ", ".join(sorted(index.name for index in missing))
             raise ValueError(f"the expression depends on {names}, which the requested indices lack")
         for index in indices:
             if self.numbers.places(index.size).axes:
                 raise ValueError(f"the number of places of {index} depends on other indices: {index.size}")
-        grid = self.conditions(node) if isinstance(node, Condition) else self.numbers(node)
+        for each in order:
+            grid = self.conditions(each) if isinstance(each, Condition) else self.numbers(each)
         shape = tuple(self.numbers.places.extent(index) for index in indices)
         own = [index for index in indices if index in grid.axes]
         turn = [grid.axes.index(index) for index in own]

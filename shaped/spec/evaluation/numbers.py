@@ -72,6 +72,11 @@ class Numbers:
             grid = self._done[node] = self._computed(node)
         return grid
 
+    def definition_of(self, variable: Variable) -> Expr | None:
+        """What the entries of a tensor are computed from, None where the tensor is given."""
+        is_given = variable.definition is None or variable.name in self._values
+        return None if is_given or variable.definition is None else variable.definition[1]
+
     def flags(self, variable: Variable) -> Array:
         """The values of a bool tensor."""
         return self._checked(variable, np.asarray(self.given(variable.name), dtype=bool))
@@ -113,8 +118,9 @@ class Numbers:
         grid = self._tensors.get(variable.name)
         if grid is not None:
             return grid
-        if variable.definition is not None and variable.name not in self._values:
-            indices, body = variable.definition
+        body = self.definition_of(variable)
+        if body is not None and variable.definition is not None:
+            indices, _ = variable.definition
             grid = self(body)
             shape = tuple(self.places.extent(index) for index in indices)
             ordered = in_order(set(indices))

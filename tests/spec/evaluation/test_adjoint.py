@@ -117,6 +117,25 @@ def test_an_intermediate_passes_its_gradient_on_unless_it_is_asked_for() -> None
     assert [list(found[name].data) for name in ("x", "z")] == [[1, 4], [1, 2]]
 
 
+def test_an_intermediate_that_is_given_is_no_function_of_others() -> None:
+    square = Variable("z", (N,), definition=((j,), x[j.dim] ** 2))
+    assert gradient(square[i.dim] * at, {"x": [1, 2], "z": [7, 8]}) == [7, 8]
+
+
+def test_an_intermediate_of_an_intermediate() -> None:
+    square = Variable("z", (N,), definition=((j,), x[j.dim] ** 2))
+    k = fresh_index(N)
+    fourth = Variable("w", (N,), definition=((k,), square[k.dim] * square[k.dim]))
+    assert gradient(fourth[i.dim] + square[i.dim], {"x": [1, 2, 3]}) == [6, 36, 114]
+
+
+def test_a_gradient_may_be_nested_deeper_than_the_stack() -> None:
+    node = at
+    for _ in range(600):
+        node = apply("abs", node - 1)
+    assert gradient(node, {"x": [700, Fraction(-1, 2)]}) == [1, -1]
+
+
 def test_a_tensor_that_does_not_matter_has_a_gradient_of_zeros() -> None:
     assert gradient(at, {"x": [1, 2], "y": [3, 4]}, of="y") == [0, 0]
 

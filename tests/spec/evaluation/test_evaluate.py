@@ -292,3 +292,15 @@ def test_bad_input_is_named(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         evaluate(node, indices, FLOATS, sizes, values)  # type: ignore[arg-type]  # rows of a table
+
+
+def test_an_expression_may_be_nested_deeper_than_the_stack() -> None:
+    node = v[i.dim]
+    for _ in range(600):
+        node = apply("abs", node - 1)
+    assert evaluate(node, [i], FRACTIONS, {"m": 1}, {"v": [700]}).tolist() == [100]
+
+
+def test_a_tensor_that_is_given_needs_no_definition() -> None:
+    z = Variable("z", (M,), definition=((i,), ROW))
+    assert evaluate(z[i.dim], [i], FRACTIONS, {"m": 2}, {"z": [5, 6]}).tolist() == [5, 6]
