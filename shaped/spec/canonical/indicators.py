@@ -33,7 +33,7 @@ from shaped.spec.canonical.ranges import (
     simplified,
 )
 from shaped.spec.canonical.signs import Sign, sign_of, sign_of_power
-from shaped.spec.dims import Dim
+from shaped.spec.dims import Dim, FloorDiv
 from shaped.spec.expr import Variable
 from shaped.spec.index import Index, Lookup, free_indices
 from shaped.spec.normal_form import common_monomial, divide, divide_monomial
@@ -294,7 +294,9 @@ def reduced(context: Context, coefficient: Rational, factors: Factors, condition
         if isinstance(atom, ZeroAtom):
             result = _with_zero_used(context, coefficient, factors, atom)
         elif isinstance(atom, IndexZeroAtom):
-            result = _with_index_replaced(context, coefficient, factors, atom)
+            result = _with_quotient_joined(context, coefficient, factors, atom)
+            if result is None:
+                result = _with_index_replaced(context, coefficient, factors, atom)
         if result is not None:
             return result
     return None
@@ -367,6 +369,30 @@ def _with_zero_used(context: Context, coefficient: Rational, factors: Factors, a
         without = normalise(context, coefficient, merged(factors, [(a, -e) for a, e in lead]))
         return (rest * without).scaled(-1 / Fraction(c))
     return None
+
+
+def _with_quotient_joined(
+    context: Context, coefficient: Rational, factors: Factors, atom: IndexZeroAtom
+) -> Polynomial | None:
+    """[v = e // c] and [w = e % c], with 0 <= w < c, are [e = v*c + w]."""
+    for monomial, sign in atom.dim.terms:
+        if abs(sign) != 1 or len(monomial) != 1 or monomial[0][1] != 1 or not isinstance(monomial[0][0], FloorDiv):
+            continue
+        quotient = monomial[0][0]
+        value = Dim.atom(quotient) - atom.dim * sign
+        for other, e in factors.items():
+            if other is atom or not e or not isinstance(other, IndexZeroAtom) or quotient not in other.dim.atoms():
+                continue
+            dim = simplified(_with_atom_replaced(other.dim, quotient, value))
+            rest = quotient.numerator - quotient.denominator * value
+            if any(is_within(rest + dim * turn, quotient.denominator, context.known) for turn in (1, -1)):
+                kept = normalise(context, coefficient, merged(factors, [(atom, -1), (other, -1)]))
+                return kept * index_zero(context, dim)
+    return None
+
+
+def _with_atom_replaced(dim: Dim, atom: FloorDiv, value: Dim) -> Dim:
+    return dim.replace_atoms(lambda each: value if each == atom else None)
 
 
 def _with_index_replaced(

@@ -42,10 +42,6 @@ def _sum_of_term(context: Context, bound: tuple[Index, ...], factors: Factors) -
     context.count_step()
     if not bound:
         return normalise(context, 1, factors)
-    for index in bound:
-        size = index.size.constant
-        if size is not None and size <= MOST_UNROLLED:
-            return _unrolled(context, bound, factors, index, size)
     for step in _STEPS:
         result = step(context, bound, factors)
         if result is not None:
@@ -59,10 +55,15 @@ def _sum_of_term(context: Context, bound: tuple[Index, ...], factors: Factors) -
     return result
 
 
-def _unrolled(context: Context, bound: tuple[Index, ...], factors: Factors, index: Index, size: int) -> Polynomial:
-    rest = tuple(other for other in bound if other != index)
-    values = (monomial_with(context, factors.items(), 1, {index: Dim.of(value)}) for value in range(size))
-    return total_of(context, (sum_over(rest, value) for value in values))
+def _with_range_written_out(context: Context, bound: tuple[Index, ...], factors: Factors) -> Polynomial | None:
+    """A sum over a small constant range, term by term."""
+    for index in bound:
+        size = index.size.constant
+        if size is not None and size <= MOST_UNROLLED:
+            rest = tuple(other for other in bound if other != index)
+            values = (monomial_with(context, factors.items(), 1, {index: Dim.of(value)}) for value in range(size))
+            return total_of(context, [sum_over(rest, value) for value in values])
+    return None
 
 
 def _with_inner_sum_opened(context: Context, bound: tuple[Index, ...], factors: Factors) -> Polynomial | None:
@@ -207,8 +208,9 @@ def _with_range_changed(context: Context, bound: tuple[Index, ...], factors: Fac
 
 
 _STEPS = (
-    _with_inner_sum_opened,
     _with_index_eliminated,
+    _with_range_written_out,
+    _with_inner_sum_opened,
     _with_window_eliminated,
     _with_axis_split,
     _with_range_changed,
