@@ -82,6 +82,19 @@ def test_a_comparison_of_overlapping_balls_is_undecided_and_an_exact_tie_is_none
     assert evaluate(where(zero(real(3) - 3), 1, 2), [], Balls(), {}, {}).item() == 1
 
 
+def test_a_ball_that_reaches_out_of_a_domain_has_no_value() -> None:
+    for compute in [
+        lambda: power_of(arb(0.1, 0.2), Fraction(1, 2)),
+        lambda: power_of(arb(0.1, 0.2), Fraction(-1)),
+        lambda: function_of("log", arb(0.1, 0.2)),
+        lambda: function_of("atanh", arb(0.9, 0.2)),
+        lambda: function_of("floor", arb(1, 0.2)),
+    ]:
+        with pytest.raises(Undefined) as caught:
+            compute()
+        assert caught.value.reason is Reason.UNDECIDED
+
+
 def test_a_branch_that_is_not_chosen_may_be_undecided() -> None:
     undecided = where(positive(power(real(2), Fraction(1, 2)) - power(real(2), Fraction(1, 2))), 1, 2)
     assert evaluate(where(positive(real(1)), 5, undecided), [], Balls(), {}, {}).item() == 5

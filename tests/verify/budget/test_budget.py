@@ -123,6 +123,8 @@ def test_an_infinity_is_right_where_the_true_value_is_beyond_the_format() -> Non
     values = torch.tensor([100.0, 1.0])
     assert within_budget(values.exp(), torch.exp, values).ok
     assert not within_budget(-values.exp(), torch.exp, values).ok
+    no_number = torch.tensor([math.nan, 1.0]) * values.exp()
+    assert within_budget(no_number, torch.exp, values).rho == math.inf
 
 
 def test_a_value_that_underflows_to_zero_is_right() -> None:
