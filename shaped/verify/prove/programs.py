@@ -215,9 +215,10 @@ class _Run:
         watch = Watch(self.operations.add)
         if self.with_intermediates:
             watch = Watch(self.operations.add, self.intermediates.of_result)
+        replaced = {"detach": _same, **self._functions()}
         if program.function is not None:
             backward = getattr(program.function, backward_name(program.function))
-            with tracing(program.forward, backward, replaced=self._functions(), watch=watch):
+            with tracing(program.forward, backward, replaced=replaced, watch=watch):
                 own, context = _run_function(program.function, inputs.values)
                 if not context.dirty:
                     self._note_changes(inputs)
@@ -229,7 +230,7 @@ class _Run:
         else:
             backward = program.backward
             assert backward is not None
-            with tracing(backward, program.forward, replaced=self._functions(), watch=watch), self._module():
+            with tracing(backward, program.forward, replaced=replaced, watch=watch), self._module():
                 returned = backward(*_arguments(program, inputs, upstreams, len(outputs) > 1))
             self._note_changes(inputs)
         if any(upstream is not None and upstream.version for upstream in upstreams):
@@ -281,6 +282,11 @@ class _Run:
                 )
             gradients[name] = each
         return gradients
+
+
+def _same(operand: Tensor) -> Tensor:
+    """What detaching is in a backward, whose own derivative is not asked for."""
+    return operand
 
 
 def _members(value: Any, count: int) -> list[Any]:

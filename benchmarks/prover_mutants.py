@@ -1,0 +1,211 @@
+"""Is a wrong formula ever proved? Mutants of the closed forms of the field, judged by torch.
+
+Each mutant changes one place of a backward: an operator, a sign, a constant, an axis, a name, a missing factor. torch
+says whether it is wrong, at random inputs in float64 against autograd. A wrong mutant that is proved is unsound; a right
+one that is not proved, a gap.
+
+    python -m benchmarks.prover_mutants [NAME...] [--most 1000] [--seconds 20]
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import inspect
+import random
+import textwrap
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from shaped.verify.hazards import numeric_refutation
+from shaped.verify.prove import prove
+from shaped.verify.subject import Subject
+from shaped.verify.verdict import Level
+
+_OPERATORS: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
+    ast.Add: (ast.Sub, ast.Mult),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Add, ast.Div),
+    ast.Div: (ast.Mult,),
+    ast.MatMult: (ast.Mult,),
+    ast.Pow: (ast.Mult,),
+}
+_METHODS = {
+    "sum": ("mean", "amax"),
+    "mean": ("sum",),
+    "sigmoid": ("tanh", "exp"),
+    "tanh": ("sigmoid",),
+    "exp": ("sigmoid",),
+    "rsqrt": ("sqrt",),
+    "softmax": ("sigmoid",),
+    "erf": ("tanh",),
+    "flip": ("clone",),
+    "T": ("clone",),
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One changed backward.
+
+    Args:
+        name: the closed form.
+        change: what was changed, with the line within the function.
+        backward: the changed function.
+    """
+
+    name: str
+    change: str
+    backward: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What torch and the prover say of one mutant."""
+
+    mutant: Mutant
+    is_wrong: bool
+    level: Level
+    domain: tuple[str, ...]
+    seconds: float
+
+    @property
+    def is_unsound(self) -> bool:
+        """Whether a formula that torch finds wrong was proved, on all of the forward's domain."""
+        alone = any("required by the backward alone" in text for text in self.domain)
+        return self.is_wrong and self.level in (Level.PROVED, Level.EXACT) and not alone
+
+
+def mutants(name: str, backward: Callable[..., Any], scope: dict[str, Any]) -> Iterator[Mutant]:
+    """All mutants of one backward."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(backward)))
+    function = tree.body[0]
+    assert isinstance(function, ast.FunctionDef)
+    nodes = list(ast.walk(tree))
+    names = sorted({node.id for node in nodes if isinstance(node, ast.Name)} & set(_local_names(function)))
+    for place, node in enumerate(nodes):
+        for change, mutate in _changes(node, names):
+            copied = copy.deepcopy(tree)
+            target = list(ast.walk(copied))[place]
+            mutate(target)
+            ast.fix_missing_locations(copied)
+            own = dict(scope)
+            exec(compile(copied, f"<mutant of {name}>", "exec"), own)
+            line = getattr(node, "lineno", 0)
+            yield Mutant(name, f"line {line}: {change}", own[function.name])
+
+
+def _local_names(function: ast.FunctionDef) -> list[str]:
+    assigned = [
+        node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    return [argument.arg for argument in function.args.args] + assigned
+
+
+def _changes(node: ast.AST, names: list[str]) -> Iterator[tuple[str, Callable[[Any], None]]]:
+    """The changes of one node: what each is, and the function that makes it in a copy."""
+    match node:
+        case ast.BinOp(op=operator):
+            for other in _OPERATORS.get(type(operator), ()):
+                yield f"{type(operator).__name__} to {other.__name__}", _setting("op", other())
+            yield "the right operand left out", _replacing_by("left")
+            yield "the left operand left out", _replacing_by("right")
+        case ast.UnaryOp(op=ast.USub()):
+            yield "a sign left out", _setting("op", ast.UAdd())
+        case ast.Constant(value=bool(value)):
+            yield f"{value} to {not value}", _setting("value", not value)
+        case ast.Constant(value=int(value)):
+            yield f"{value} to {value + 1}", _setting("value", value + 1)
+            if value:
+                yield f"{value} to {-value}", _setting("value", -value)
+        case ast.Constant(value=float(value)):
+            yield f"{value} to {value + 1e-6}", _setting("value", value + 1e-6)
+            yield f"{value} to {2 * value}", _setting("value", 2 * value)
+        case ast.Attribute(attr=name) if name in _METHODS:
+            for other in _METHODS[name]:
+                yield f"{name} to {other}", _setting("attr", other)
+        case ast.Name(id=name, ctx=ast.Load()) if name in names:
+            for other in names:
+                if other != name:
+                    yield f"{name} to {other}", _setting("id", other)
+        case ast.Compare(ops=[ast.GtE()]):
+            yield ">= to >", _setting("ops", [ast.Gt()])
+
+
+def _setting(field: str, value: object) -> Callable[[Any], None]:
+    return lambda node: setattr(node, field, value)
+
+
+def _replacing_by(side: str) -> Callable[[Any], None]:
+    """Keep one operand of a binary operation: times 1 would do it, but leaves no trace of the other."""
+
+    def mutate(node: Any) -> None:
+        kept = getattr(node, side)
+        node.left, node.op, node.right = kept, ast.Mult(), ast.Constant(1)
+
+    return mutate
+
+
+def judged(mutant: Mutant, forward: Callable[..., Any]) -> Outcome | None:
+    """What torch and the prover say of a mutant; None if torch cannot run it."""
+    subject = Subject.of(forward, mutant.backward)
+    try:
+        is_wrong = numeric_refutation(subject) is not None
+    except Exception:  # the mutant is no program
+        return None
+    start = time.perf_counter()
+    verdict = prove(forward, mutant.backward)
+    return Outcome(mutant, is_wrong, verdict.level, verdict.domain, time.perf_counter() - start)
+
+
+def sample(classics: dict[str, tuple[Any, Any]], scope: dict[str, Any], most: int, seed: int = 0) -> list[Mutant]:
+    """A sample of the mutants of all closed forms, as many of each as of the others."""
+    source = random.Random(seed)
+    by_name = {}
+    for name, (_, backward) in classics.items():
+        found = list(mutants(name, backward, scope))
+        source.shuffle(found)
+        by_name[name] = found
+    chosen: list[Mutant] = []
+    while len(chosen) < most and any(by_name.values()):
+        for found in by_name.values():
+            if found and len(chosen) < most:
+                chosen.append(found.pop())
+    return chosen
+
+
+def main() -> None:
+    """Print what is said of the mutants, and every unsound proof in full."""
+    from tests.verify.prove import classics
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--most", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    chosen = {name: pair for name, pair in classics.CLASSICS.items() if not options.names or name in options.names}
+    counts: Counter[str] = Counter()
+    for number, mutant in enumerate(sample(chosen, vars(classics), options.most, options.seed)):
+        outcome = judged(mutant, chosen[mutant.name][0])
+        if outcome is None:
+            counts["no program"] += 1
+            continue
+        truth = "wrong" if outcome.is_wrong else "right"
+        counts[f"{truth} by torch, {outcome.level.value}"] += 1
+        if outcome.is_unsound:
+            counts["UNSOUND"] += 1
+            print(f"UNSOUND: {mutant.name}, {mutant.change}: {outcome.level.value} on {outcome.domain}", flush=True)
+        elif not outcome.is_wrong and outcome.level not in (Level.PROVED, Level.EXACT):
+            print(f"not proved: {mutant.name}, {mutant.change}: {outcome.level.value}", flush=True)
+        if number % 50 == 49:
+            print(f"{number + 1}: {dict(counts)}", flush=True)
+    for what, count in sorted(counts.items()):
+        print(f"{count:6d}  {what}")
+
+
+if __name__ == "__main__":
+    main()
