@@ -190,10 +190,9 @@ class SizeDrawer:
         for name in names:
             if name in limits.given and name not in drawn.dims:
                 drawn.dims[name] = _drawn_size(draw, name, limits.given[name])
-        in_arithmetic = tuple({name for one in arithmetic for name in one.names} - {*drawn.dims})
-        # Names in arithmetic first, in the order of the annotations: the others are free.
-        bound = tuple(name for name in names if name in in_arithmetic)
         if arithmetic:
+            in_arithmetic = {name for one in arithmetic for name in one.names}
+            bound = tuple(name for name in names if name in in_arithmetic and name not in drawn.dims)
             given_strategy = any(isinstance(one, SearchStrategy) for one in limits.given.values())
             fields_vary = bool(arguments) and any(axis.fields for axis in self.computed)
             is_constant = are_constant and not given_strategy and not fields_vary

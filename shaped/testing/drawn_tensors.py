@@ -55,7 +55,7 @@ def kind_of_dtype(dtype: torch.dtype) -> NumberKind:
 
 
 def has_infinity(dtype: torch.dtype) -> bool:
-    """Whether a dtype is one of floats and has infinities, as most of 8 bits have not."""
+    """Whether a dtype has infinities: those of floats, but for some of 8 bits."""
     return dtype.is_floating_point and bool(torch.tensor(math.inf).to(dtype).to(torch.float32).isinf())
 
 

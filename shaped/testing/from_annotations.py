@@ -86,6 +86,7 @@ def from_annotation(
     def holder(value: object) -> None: ...
 
     holder.__annotations__["value"] = annotation
+    holder.__qualname__ = "from_annotation"
     drawn = from_signature(
         holder,
         sizes=sizes,

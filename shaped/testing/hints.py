@@ -16,7 +16,7 @@ from hypothesis.strategies import SearchStrategy
 from shaped.errors import AnnotationError
 from shaped.spec.annotation import parse
 from shaped.testing.nodes import LEFT_OUT, Default, Drawn, Maybe, Node, Repeated, Several, TensorNode, Unknown
-from shaped.verify.signature import Parameter, Signature
+from shaped.verify.signature import MISSING, Parameter, Signature
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -68,8 +68,8 @@ def node_of(parameter: Parameter, given: MutableMapping[str, Given], owner: str)
 
 def _given(parameter: Parameter, given: Given, owner: str) -> Node:
     if given is Ellipsis:
-        strategy = _from_type(parameter, owner)
-        return replace(strategy, is_given=True) if isinstance(strategy, Drawn) else strategy
+        node = _node(replace(parameter, default=MISSING), {}, owner)
+        return replace(node, is_given=True) if isinstance(node, Drawn) else node
     if isinstance(given, SearchStrategy):
         return Drawn(given, is_given=True)
     if not callable(given):
@@ -106,7 +106,7 @@ def _node(parameter: Parameter, given: MutableMapping[str, Given], owner: str) -
         return _from_type(parameter, owner)
     hint = parameter.type
     if hint is None:
-        return Unknown()
+        return Default() if parameter.has_default else Unknown()
     made = _of_parts(parameter.name, hint, given, owner) or _of_elements(parameter.name, hint, given, owner)
     return made if made is not None and (made.is_about_tensors or made.is_given) else _from_type(parameter, owner)
 
@@ -143,14 +143,12 @@ def _of_elements(name: str, hint: object, given: MutableMapping[str, Given], own
         return Repeated(element, tuple if origin is tuple else list)
     if origin in _DICTS and arguments[:1] == (str,):
         element = node_of(parameter_of(f"{name}[key]", arguments[1], owner), given, owner)
-        return Repeated(element, lambda values: dict(zip("abc", values)))
+        return Repeated(element, lambda values: {f"key{i}": value for i, value in enumerate(values)})
     return None
 
 
 def _from_type(parameter: Parameter, owner: str) -> Node:
     """What Hypothesis draws for a type."""
-    if parameter.has_default and parameter.type is None:
-        return Default()
     if parameter.type in _TORCH_TYPES:
         return Drawn(_TORCH_TYPES[parameter.type])
     try:

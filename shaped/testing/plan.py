@@ -16,7 +16,7 @@ from shaped.testing.hints import node_of
 from shaped.testing.nodes import LEFT_OUT, Drawing, Linked, Node, TensorNode
 from shaped.testing.printing import print_tensors_as_literals
 from shaped.verify.recording import has_setup_context
-from shaped.verify.signature import MISSING, Parameter, Signature
+from shaped.verify.signature import MISSING, Signature
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
@@ -59,9 +59,9 @@ class Plan:
             )
         leaves = tuple(leaf for node in self.nodes.values() for leaf in node.leaves())
         self.sizes = SizeDrawer(leaves, limits)
-        self._link(leaves)
+        self._link()
 
-    def _link(self, leaves: Sequence[Parameter]) -> None:
+    def _link(self) -> None:
         """Let int parameters that have the name of an axis, or occur in a field, be drawn as sizes."""
         fields = {field for axis in self.sizes.computed for field in axis.fields}
         names = {*self.sizes.dims, *(name for axis in self.sizes.computed for name in axis.names)}
@@ -108,7 +108,7 @@ class Plan:
                 values[name] = node.draw(drawing)
         arguments = {**({} if self.owner is None else {"self": self.owner}), **defaults}
         arguments |= {name: value for name, value in values.items() if value is not LEFT_OUT}
-        linked = {name: arguments[name] for name in self.linked if isinstance(arguments.get(name), int)}
+        linked = {name: arguments[name] for name in self.linked if type(arguments.get(name)) is int}
         drawing.sizes = self.sizes.draw(draw, arguments, linked, {*linked} <= {*defaults})
         drawing.arguments = arguments
         for name in names:

@@ -16,7 +16,7 @@ from shaped.verify.recording import has_setup_context
 from shaped.verify.signature import Parameter, Signature
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from shaped.verify.verdict import Witness
 
@@ -48,47 +48,122 @@ def reproduction(
     # The gradient of x is 2 there, not 6.
     <BLANKLINE>
     """
-    is_class = isinstance(forward, type)
     names = _Names()
-    called = names.of(forward, "forward")
-    meant = names.of(gradient_of, "gradient_of") if gradient_of else called
-    own = names.of(backward, "backward") if backward else ""
-    parameters = _parameters(forward)
-    arguments = [name for name in parameters if name in witness.inputs] or _unknown_arguments(witness)
-    upstream = [name for name in witness.inputs if name not in arguments]
-    if is_class:
-        names.imports.setdefault("shaped.verify.subject", []).append("Subject")
-    lines = [*names.lines(), ""]
-    differentiable = []
-    for name, value in witness.inputs.items():
-        text, has_gradient = _value(value, parameters.get(name))
-        if has_gradient and name in arguments:
-            differentiable.append(name)
-            text = f"{text[:-1]}, requires_grad=True)"
-        lines.append(f"{_variable(name)} = {text}")
-    lines.append("")
-    gradients = [_variable(name) for name in upstream]
-    several = [value for name in upstream if isinstance(value := witness.inputs[name], tuple)]
-    if is_class:
-        subject = f"Subject.of({called}{f', gradient_of={meant}' if gradient_of else ''})"
-        lines.append(
-            f"true = {subject}.reference({_tuple(arguments)}, {gradients[0] if several else _tuple(gradients)})"
-        )
-        found = f"torch.autograd.grad({called}.apply({_passed(arguments, parameters)}), "
-        found += f"{_list(differentiable)}, {_one_or_tuple(gradients)}, allow_unused=True)"
-        lines += ['print("true gradients:", true)', f'print("its backward:  ", {found})']
+    call = _Call(
+        names.of(forward, "forward"),
+        names.of(backward, "backward") if backward else "",
+        names.of(gradient_of, "gradient_of") if gradient_of else "",
+        witness,
+        _parameters(forward),
+    )
+    if isinstance(forward, type):
+        names.imports["shaped.verify.subject"] = ["Subject"]
+        outcome = call.of_class()
     else:
-        forward_call = f"{meant}({_passed(arguments, parameters)})"
-        seeds = f", {_one_or_tuple(gradients)}" if gradients else ""
-        lines.append(f"true = torch.autograd.grad({forward_call}, {_list(differentiable)}{seeds}, allow_unused=True)")
-        lines.append('print("true gradients:", true)')
-        if backward is not None:
-            given = _backward_arguments(backward, gradients, arguments, len(several[0]) if several else 1)
-            lines += ["with torch.no_grad():", f'    print("the backward:  ", {own}({", ".join(given)}))']
-    if witness.gradient and witness.expected is not None and witness.actual is not None:
-        entry = witness.gradient + "".join(f"[{i}]" for i in witness.index)
-        lines.append(f"# The gradient of {entry} is {witness.actual:.6g} there, not {witness.expected:.6g}.")
+        outcome = call.of_pair(backward)
+    lines = [*names.lines(), "", *call.inputs(), "", *outcome, *_comment(witness)]
     return "\n".join(lines) + "\n"
+
+
+def _comment(witness: Witness) -> list[str]:
+    if not witness.gradient or witness.expected is None or witness.actual is None:
+        return []
+    entry = witness.gradient + "".join(f"[{i}]" for i in witness.index)
+    return [f"# The gradient of {entry} is {witness.actual:.6g} there, not {witness.expected:.6g}."]
+
+
+@dataclass(frozen=True)
+class _Call:
+    """The lines that run forward and backward.
+
+    Args:
+        forward: what the program calls the forward.
+        backward: the backward, empty if there is none.
+        meant: the function whose gradient is meant, empty if that is the forward.
+        witness: the inputs.
+        parameters: the forward's, as its annotations say.
+    """
+
+    forward: str
+    backward: str
+    meant: str
+    witness: Witness
+    parameters: Mapping[str, Parameter]
+
+    @property
+    def arguments(self) -> list[str]:
+        """The inputs of the forward. Where its parameters are not known, all but the first: the upstream gradient."""
+        known = [name for name in self.parameters if name in self.witness.inputs]
+        return known or list(self.witness.inputs)[1:]
+
+    @property
+    def upstream(self) -> list[str]:
+        """The variables with upstream gradients; one for a tuple of them."""
+        return [_variable(name) for name in self.witness.inputs if name not in self.arguments]
+
+    @property
+    def outputs(self) -> int:
+        """The number of upstream gradients."""
+        values = [value for name, value in self.witness.inputs.items() if name not in self.arguments]
+        return sum(len(value) if isinstance(value, tuple) else 1 for value in values)
+
+    @property
+    def differentiable(self) -> list[str]:
+        """The inputs that have a gradient."""
+        inputs = self.witness.inputs
+        return [name for name in self.arguments if _value(inputs[name], self.parameters.get(name))[1]]
+
+    def inputs(self) -> Iterator[str]:
+        """The lines that make the inputs."""
+        for name, value in self.witness.inputs.items():
+            text, _ = _value(value, self.parameters.get(name))
+            if name in self.differentiable:
+                text = f"{text[:-1]}, requires_grad=True)"
+            yield f"{_variable(name)} = {text}"
+
+    def of_pair(self, backward: Callable[..., Any] | None) -> Iterator[str]:
+        """The gradient by autograd, and what the backward returns."""
+        outputs = f"{self.meant or self.forward}({self._passed()})"
+        upstream = f", {_one_or_tuple(self.upstream)}" if self.upstream else ""
+        yield f"true = torch.autograd.grad({outputs}, [{', '.join(self.differentiable)}]{upstream}, allow_unused=True)"
+        yield 'print("true gradients:", true)'
+        if backward is not None:
+            yield "with torch.no_grad():"
+            yield f'    print("the backward:  ", {self.backward}({", ".join(self._passed_back(backward))}))'
+
+    def of_class(self) -> Iterator[str]:
+        """The gradient of the plain code of a `torch.autograd.Function`, and its own."""
+        upstream = _one_or_tuple(self.upstream)
+        subject = f"Subject.of({self.forward}{f', gradient_of={self.meant}' if self.meant else ''})"
+        gradients = upstream if self.outputs > 1 else f"({upstream},)"
+        yield f"true = {subject}.reference({_tuple(self.arguments)}, {gradients})"
+        yield 'print("true gradients:", true)'
+        outputs = f"{self.forward}.apply({', '.join(self.arguments)})"
+        wanted = ", ".join(self.differentiable)
+        yield f"own = torch.autograd.grad({outputs}, [{wanted}], {upstream}, allow_unused=True)"
+        yield 'print("its backward:  ", own)'
+
+    def _passed(self) -> str:
+        """The arguments of the forward, by name where one is left out."""
+        arguments = self.arguments
+        if not self.parameters or list(self.parameters)[: len(arguments)] == arguments:
+            return ", ".join(arguments)
+        return ", ".join(f"{name}={name}" for name in arguments)
+
+    def _passed_back(self, backward: Callable[..., Any]) -> list[str]:
+        """The upstream gradients, as one tuple or one by one, then the inputs that the backward asks for."""
+        arguments, upstream = self.arguments, self.upstream
+        first = [_one_or_tuple(upstream)] if upstream else []
+        try:
+            declared = list(inspect.signature(backward).parameters.values())
+        except (TypeError, ValueError):
+            return [*first, *arguments]
+        wanted = [one.name for one in declared if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+        if len(wanted) < len(declared) or len(wanted) == 1 + len(arguments):
+            return [*first, *arguments]
+        if len(wanted) == self.outputs + len(arguments):
+            return [*upstream, *arguments] if len(upstream) > 1 else [f"*{upstream[0]}", *arguments]
+        return [*first, *(name for name in wanted[1:] if name in arguments)]
 
 
 @dataclass
@@ -149,11 +224,6 @@ def _parameters(forward: Callable[..., Any]) -> Mapping[str, Parameter]:
     return {parameter.name: parameter for parameter in read}
 
 
-def _unknown_arguments(witness: Witness) -> list[str]:
-    """The inputs where the parameters are not known: all but the last, which is the upstream gradient."""
-    return list(witness.inputs)[: max(1, len(witness.inputs) - 1)]
-
-
 def _variable(name: str) -> str:
     """`grad_0` for `grad[0]`."""
     return "".join(c if c.isalnum() or c == "_" else "_" for c in name).strip("_") or "value"
@@ -190,43 +260,8 @@ def _nested(value: Any, kind: str) -> str:
     return number_text(complex(value)) if kind == "complex" else repr(bool(value) if kind == "bool" else int(value))
 
 
-def _passed(arguments: Sequence[str], parameters: Mapping[str, Parameter]) -> str:
-    """The arguments of the forward, by name where one is left out."""
-    if list(parameters)[: len(arguments)] == list(arguments) or not parameters:
-        return ", ".join(arguments)
-    return ", ".join(f"{name}={name}" for name in arguments)
-
-
-def _backward_arguments(
-    backward: Callable[..., Any], gradients: Sequence[str], arguments: Sequence[str], outputs: int
-) -> Sequence[str]:
-    """The upstream gradients, as one tuple or one by one, then the inputs that the backward asks for.
-
-    Args:
-        outputs: the length of the tuple that the upstream gradients are, 1 if they are none.
-    """
-    first = [_one_or_tuple(gradients)] if gradients else []
-    try:
-        declared = list(inspect.signature(backward).parameters.values())
-    except (TypeError, ValueError):
-        return [*first, *arguments]
-    wanted = [one.name for one in declared if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
-    if len(wanted) < len(declared) or len(wanted) == 1 + len(arguments):
-        return [*first, *arguments]
-    if len(wanted) == outputs + len(arguments):
-        return [f"*{gradients[0]}", *arguments]
-    if len(wanted) == len(gradients) + len(arguments):
-        return [*gradients, *arguments]
-    asked = [name for name in wanted[1:] if name in arguments]
-    return [*first, *asked]
-
-
 def _tuple(names: Sequence[str]) -> str:
     return f"({', '.join(names)}{',' if len(names) == 1 else ''})"
-
-
-def _list(names: Sequence[str]) -> str:
-    return f"[{', '.join(names)}]"
 
 
 def _one_or_tuple(names: Sequence[str]) -> str:

@@ -189,6 +189,19 @@ def test_three_dots_draw_a_parameter_by_its_type_in_place_of_its_default() -> No
     drawn(from_signature(default, eps=...), lambda one: one["eps"] < 0)
 
 
+def test_three_dots_for_a_type_that_cannot_be_drawn_are_refused() -> None:
+    def f(x: Float[Tensor, "n"], model: Model | None = None) -> None: ...
+
+    assert "model" not in drawn(from_signature(f))
+    assert "Model is nothing that can be drawn" in failing(f, model=...)
+
+
+def test_a_flag_with_the_name_of_an_axis_is_no_size() -> None:
+    def f(x: Float[Tensor, "causal n"], causal: bool = True) -> None: ...
+
+    drawn(from_signature(f), lambda one: one["x"].shape[0] == 3)
+
+
 def test_an_optional_tensor_is_drawn_both_ways() -> None:
     strategy = from_signature(default)
     drawn(strategy, lambda one: one["mask"] is None)
