@@ -133,7 +133,10 @@ def canonical(expression: Expr, assumptions: Assumptions = NO_ASSUMPTIONS) -> Fo
     2*x[i] + 1
     """
     context = context_for(assumptions)
-    return Form(read(context, expression), requirements_of(context, expression))
+    try:
+        return Form(read(context, expression), requirements_of(context, expression))
+    except RecursionError:
+        raise Undecided("the expression is nested too deeply") from None
 
 
 def requirements(expression: Expr, assumptions: Assumptions = NO_ASSUMPTIONS) -> tuple[Requirement, ...]:
@@ -176,11 +179,14 @@ def adjoint(
     context = context_for(assumptions)
     total, required = context.constant(0), dict[str, Requirement]()
     places = tuple(index.dim for index in at)
-    for (indices, output), upstream in zip(outputs, upstreams, strict=True):
-        slope = derivative(read(context, output), variable, places)
-        total = total + sums.sum_over(indices, read(context, upstream) * slope)
-        for each in requirements_of(context, output, differentiated=variable.name):
-            required.setdefault(str(each), each)
+    try:
+        for (indices, output), upstream in zip(outputs, upstreams, strict=True):
+            slope = derivative(read(context, output), variable, places)
+            total = total + sums.sum_over(indices, read(context, upstream) * slope)
+            for each in requirements_of(context, output, differentiated=variable.name):
+                required.setdefault(str(each), each)
+    except RecursionError:
+        raise Undecided("the derivative is nested too deeply") from None
     return Form(total, tuple(required.values()))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.spec.canonical.polynomials import unused_index
+from shaped.spec.canonical.ranges import is_nonnegative
 from shaped.spec.canonical.search import atoms_within, dims_of
 from shaped.spec.dims import ONE, Dim, FloorDiv
 from shaped.spec.index import Index, free_indices
@@ -24,7 +25,8 @@ def axis_splits(form: Polynomial) -> Iterator[list[dict[Index, Dim]]]:
     strides = _strides(form)
     flat: list[tuple[Index, list[Dim]]] = []
     for index in sorted(form.free, key=lambda each: each.scope):
-        if len(index.size.terms) == 1 and (steps := [each for each in strides if _divides(each, index.size)]):
+        steps = [each for each in strides if is_nonnegative(each, form.context.known) and _divides(each, index.size)]
+        if len(index.size.terms) == 1 and steps:
             flat.append((index, steps))
     if not flat:
         return

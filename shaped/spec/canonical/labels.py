@@ -23,7 +23,7 @@ from shaped.spec.canonical.atoms import (
 from shaped.spec.canonical.polynomials import Context, Polynomial, bound_index, unused_index
 from shaped.spec.canonical.prefixes import turned
 from shaped.spec.canonical.products import Factors, merged, monomial_of, normalise
-from shaped.spec.canonical.ranges import coefficient_of, is_index_free
+from shaped.spec.canonical.ranges import coefficient_of, is_index_free, is_nonnegative
 from shaped.spec.canonical.signatures import atom_signature, dim_signature, size_signature, text_signature
 from shaped.spec.canonical.substitution import monomial_with
 from shaped.spec.index import Index, free_indices
@@ -146,6 +146,8 @@ def _merged_axes(context: Context, bound: tuple[Index, ...], factors: Factors) -
     for minor, major in itertools.permutations(bound, 2):
         stride = minor.size
         if not any(_has_flat_place(atom, major, minor) for atom in factors):
+            continue
+        if not (is_nonnegative(stride, context.known) and is_nonnegative(major.size, context.known)):
             continue
         new = unused_index(major.size * stride, set(bound).union(*(atom.free for atom in factors)))
         body = monomial_with(context, factors.items(), 1, {minor: new.dim - major.dim * stride})

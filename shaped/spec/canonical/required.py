@@ -9,6 +9,7 @@ from shaped.spec.canonical.atoms import Atom, EntryAtom, FlagAtom, PositiveAtom,
 from shaped.spec.canonical.domain import exception_of
 from shaped.spec.canonical.indicators import where_fails, where_holds
 from shaped.spec.canonical.polynomials import Polynomial
+from shaped.spec.canonical.ranges import is_within
 from shaped.spec.canonical.read import read, read_condition
 from shaped.spec.canonical.search import atoms_within
 from shaped.spec.canonical.substitution import renamed
@@ -89,5 +90,7 @@ def _instances(failure: Polynomial, condition: Atom, places: frozenset[Index]) -
                 if isinstance(index, Index) and index in failure.free and index not in values:
                     values[index] = value
             used = {index for value in values.values() for index in free_indices(value)}
-            if failure.free <= values.keys() and used <= condition.free | places:
+            known = condition.context.known
+            in_range = all(index in places or is_within(value, index.size, known) for index, value in values.items())
+            if in_range and failure.free <= values.keys() and used <= condition.free | places:
                 yield values

@@ -16,7 +16,7 @@ from shaped.spec.canonical.polynomials import Context, Polynomial, accumulate, t
 from shaped.spec.canonical.products import Factors, merged, monomial_of, normalise
 from shaped.spec.canonical.ranges import coefficient_of, is_index_free, is_nonnegative, is_within
 from shaped.spec.canonical.substitution import monomial_with, number, opened_sum, power_with, renamed
-from shaped.spec.dims import Dim
+from shaped.spec.dims import Dim, maximum
 from shaped.spec.index import Index, free_indices
 from shaped.spec.normal_form import divide
 
@@ -51,7 +51,8 @@ def _sum_of_term(context: Context, bound: tuple[Index, ...], factors: Factors) -
     result = normalise(context, 1, outside)
     for part in _connected(bound, factors):
         own = {atom: e for atom, e in factors.items() if not atom.free.isdisjoint(part)}
-        result = result * (labels.closed(context, part, own) if own else number(context, part[0].size))
+        # A size that may be negative is an empty range.
+        result = result * (labels.closed(context, part, own) if own else number(context, maximum(part[0].size, 0)))
     return result
 
 
@@ -140,7 +141,8 @@ def _with_axis_split(context: Context, bound: tuple[Index, ...], factors: Factor
     for index in bound:
         for stride in _divisors(factors, (index,)):
             major_size, rest = divide(index.size, stride)
-            if rest.terms or stride == 1:
+            sizes = (stride, major_size)
+            if rest.terms or stride == 1 or not all(is_nonnegative(each, context.known) for each in sizes):
                 continue
             used = set(bound).union(*(atom.free for atom in factors))
             major, minor = unused_index(major_size, used), unused_index(stride, used)
