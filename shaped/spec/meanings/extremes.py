@@ -28,7 +28,7 @@ from shaped.spec.meanings.comparison import as_bool
 from shaped.spec.meanings.kinds import converted
 from shaped.spec.meanings.order import is_equal, is_greater
 from shaped.spec.meanings.pairs import maximum, minimum
-from shaped.spec.meanings.reduction import Dims, as_dims, repeated
+from shaped.spec.meanings.reduction import Dims, as_dims, chosen_axes, repeated
 from shaped.spec.tensor import Axis, Tensor, build, greatest, reduced, summed
 
 
@@ -47,9 +47,9 @@ def amax(input: Tensor, dim: Dims = (), keepdim: bool = False) -> Tensor:
 
 def _greatest(input: Tensor, dims: Sequence[int], keepdim: bool) -> Tensor:
     """The greatest element over axes; over several by one index for all of them, so that ties share evenly."""
-    chosen = sorted({input.axis(dim) for dim in dims} or set(range(input.rank)))
+    chosen = chosen_axes(input, dims)
     if sum(len(input.axes[axis]) for axis in chosen) < 2:
-        return reduced(Greatest, input, dims, keepdim)
+        return reduced(Greatest, input, chosen, keepdim)
     sizes = [input.sizes[axis] for axis in chosen]
 
     def entry(k: Dim) -> Expr:
@@ -86,7 +86,7 @@ def amin_backward(grad: Tensor, input: Tensor, dim: Dims = (), keepdim: bool = F
 def _shared(grad: Tensor, input: Tensor, extreme: Tensor, dim: Dims, keepdim: bool) -> Tensor:
     """The gradient, in equal shares to the elements that are the extreme."""
     is_extreme = input == extreme
-    ties = reduced(Sum, is_extreme, as_dims(dim), keepdim=True)
+    ties = reduced(Sum, is_extreme, chosen_axes(input, dim), keepdim=True)
     return repeated(grad, input, dim, keepdim) * is_extreme / ties
 
 

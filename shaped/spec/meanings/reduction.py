@@ -23,17 +23,25 @@ def as_dims(dim: Dims) -> tuple[int, ...]:
     return (dim,) if isinstance(dim, int) else tuple(dim)
 
 
+def chosen_axes(input: Tensor, dim: Dims) -> list[int]:
+    """The axes that a reduction takes together, counted from the front: all of them if none is named.
+
+    A tensor without axes has none, though torch lets dim be 0 or -1 for it.
+    """
+    named = {input.axis(each) for each in as_dims(dim)}
+    return sorted(named & set(range(input.rank)) if named else range(input.rank))
+
+
 def count(input: Tensor, dim: Dims) -> Dim:
     """The number of elements that a reduction takes together."""
-    chosen = {input.axis(each) for each in as_dims(dim)} or set(range(input.rank))
-    return product([input.sizes[axis] for axis in sorted(chosen)])
+    return product([input.sizes[axis] for axis in chosen_axes(input, dim)])
 
 
 def repeated(grad: Tensor, input: Tensor, dim: Dims, keepdim: bool) -> Tensor:
     """The adjoint of a sum: the gradient with the axes back that the reduction dropped, to be broadcast."""
     if keepdim:
         return grad
-    chosen = {input.axis(each) for each in as_dims(dim)} or set(range(input.rank))
+    chosen = chosen_axes(input, dim)
     kept = iter(grad.axes)
     axes = [() if axis in chosen else next(kept) for axis in range(input.rank)]
     return Tensor(axes, grad.body, grad.kind, grad.imaginary)
@@ -46,7 +54,7 @@ def broadcast_like(grad: Tensor, input: Tensor) -> Tensor:
 
 @meaning("sum", "nansum")
 def sum_(input: Tensor, dim: Dims = None, keepdim: bool = False, dtype: object = None) -> Tensor:
-    return converted(reduced(Sum, input, as_dims(dim), keepdim), requested(dtype, promoted(input, 0)))
+    return converted(reduced(Sum, input, chosen_axes(input, dim), keepdim), requested(dtype, promoted(input, 0)))
 
 
 @backward("sum", "nansum")
@@ -68,7 +76,7 @@ def mean_backward(grad: Tensor, input: Tensor, dim: Dims = None, keepdim: bool =
 def prod(input: Tensor, dim: Dims = None, keepdim: bool = False, dtype: object = None) -> Tensor:
     if input.imaginary is not None:
         raise NotExpressible("the product of complex numbers along an axis")
-    return converted(reduced(Product, input, as_dims(dim), keepdim), requested(dtype, promoted(input, 0)))
+    return converted(reduced(Product, input, chosen_axes(input, dim), keepdim), requested(dtype, promoted(input, 0)))
 
 
 @backward("prod")
@@ -79,7 +87,7 @@ def prod_backward(grad: Tensor, input: Tensor, dim: Dims = None, keepdim: bool =
 
 def product_of_others(input: Tensor, dim: Dims) -> Tensor:
     """For each entry the product of the others that a reduction takes together with it."""
-    chosen = sorted({input.axis(each) for each in as_dims(dim)} or set(range(input.rank)))
+    chosen = chosen_axes(input, dim)
 
     def others(*places: Dim) -> Expr:
         result = real(1)
@@ -104,7 +112,7 @@ def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
 @meaning("any")
 def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     given = as_bool(input)
-    chosen = set(range(given.rank)) if dim is None else {given.axis(each) for each in as_dims(dim)}
+    chosen = chosen_axes(given, dim) if as_dims(dim) or dim is None else []
     body = given.condition_at(*given.places)
     for axis in sorted(chosen, reverse=True):
         for index in reversed(given.axes[axis]):
@@ -128,7 +136,7 @@ def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
 
 def dropped(input: Tensor, dims: Sequence[int]) -> Tensor:
     """The tensor without axes of size 1; without all if `dims` is empty."""
-    chosen = {input.axis(dim) for dim in dims} or set(range(input.rank))
+    chosen = chosen_axes(input, dims)
     axes = [axis for number, axis in enumerate(input.axes) if number not in chosen]
     return Tensor(axes, input.body, input.kind, input.imaginary)
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from shaped.spec.expr import Sum
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.kinds import converted, requested
-from shaped.spec.tensor import NotExpressible, Tensor, reduced
+from shaped.spec.meanings.reduction import sum_
+from shaped.spec.tensor import NotExpressible, Tensor
 
 
 @meaning("softmax")
 def softmax(input: Tensor, dim: int, dtype: object = None) -> Tensor:
     given = converted(input, requested(dtype, input.kind))
     exponential: Tensor = (given - given.amax(dim, keepdim=True)).exp()  # the shift cancels, and is how torch rounds it
-    return exponential / reduced(Sum, exponential, (dim,), keepdim=True)
+    return exponential / sum_(exponential, dim, keepdim=True)
 
 
 @backward("softmax")
 def softmax_backward(grad: Tensor, input: Tensor, dim: int, dtype: object = None) -> Tensor:
     result = softmax(input, dim)
-    return result * (grad - reduced(Sum, grad * result, (dim,), keepdim=True))
+    return result * (grad - sum_(grad * result, dim, keepdim=True))
 
 
 @meaning("log_softmax")
@@ -31,7 +31,7 @@ def log_softmax(input: Tensor, dim: int, dtype: object = None) -> Tensor:
 
 @backward("log_softmax")
 def log_softmax_backward(grad: Tensor, input: Tensor, dim: int, dtype: object = None) -> Tensor:
-    return grad - softmax(input, dim) * reduced(Sum, grad, (dim,), keepdim=True)
+    return grad - softmax(input, dim) * sum_(grad, dim, keepdim=True)
 
 
 @meaning("nn.functional.softmax")

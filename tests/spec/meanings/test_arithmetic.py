@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from shaped.spec.tensor import NotExpressible, variable
 from tests.spec.meanings.three_ways import agree, compare, random, values
@@ -21,6 +23,24 @@ def test_an_operator(name: str) -> None:
         agree(f"torch.{name}", other, X)
     if name != "rsub":
         agree(f"torch.{name}", X, 2.5)
+
+
+@st.composite
+def broadcastable(draw: st.DrawFn) -> tuple[torch.Tensor, torch.Tensor]:
+    """Two tensors whose shapes broadcast: axes left out in front, or of size 1."""
+    shape = draw(st.lists(st.integers(1, 3), max_size=3))
+    shapes = [
+        tuple(draw(st.sampled_from([size, 1])) for size in shape)[draw(st.integers(0, len(shape))) :] for _ in "xy"
+    ]
+    return random(*shapes[0], low=0.5), random(*shapes[1], seed=1, low=0.5)
+
+
+@given(st.sampled_from(["add", "sub", "mul", "div", "maximum", "hypot", "pow"]), broadcastable())
+@settings(max_examples=40)
+def test_operands_broadcast_and_their_gradients_are_summed_back(
+    name: str, operands: tuple[torch.Tensor, torch.Tensor]
+) -> None:
+    agree(f"torch.{name}", *operands)
 
 
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "div"])

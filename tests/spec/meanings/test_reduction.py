@@ -6,6 +6,8 @@ import math
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from shaped.spec.tensor import variable
 from tests.spec.meanings.three_ways import agree, compare, random, values
@@ -19,6 +21,20 @@ DIMS = [None, 0, -1, (0, 2), [1]]
 @pytest.mark.parametrize("name", ["sum", "mean", "nansum"])
 def test_a_sum_or_mean(name: str, dim: int | tuple[int, ...] | None, keepdim: bool) -> None:
     agree(f"torch.{name}", X, dim, keepdim)
+
+
+@given(
+    st.sampled_from(["sum", "mean", "amax", "amin", "var", "std", "logsumexp"]),
+    st.sets(st.integers(0, 2), min_size=1),
+    st.sets(st.integers(0, 2)),
+    st.booleans(),
+)
+@settings(max_examples=40)
+def test_any_axes_may_be_reduced_counted_from_either_end(
+    name: str, dims: set[int], from_the_end: set[int], keepdim: bool
+) -> None:
+    chosen = tuple(dim - 3 if dim in from_the_end else dim for dim in dims)
+    agree(f"torch.{name}", X, chosen, keepdim=keepdim)
 
 
 @pytest.mark.parametrize("name", ["amax", "amin", "logsumexp", "prod", "var", "std"])
@@ -155,3 +171,29 @@ def test_differences_of_neighbours() -> None:
     for name in ("trapezoid", "cumulative_trapezoid"):
         agree(f"torch.{name}", X, dx=0.5, dim=1)
         agree(f"torch.{name}", X, random(4, seed=1))
+
+
+REDUCING = ["sum", "mean", "prod", "amax", "amin", "logsumexp", "softmax", "log_softmax", "cumsum", "cumprod"]
+    "sum",
+    "mean",
+    "prod",
+    "amax",
+    "amin",
+    "logsumexp",
+    "softmax",
+    "log_softmax",
+    "cumsum",
+    "cumprod",
+]
+
+
+@pytest.mark.parametrize("name", REDUCING)
+@pytest.mark.parametrize("dim", [0, -1])
+def test_a_tensor_without_axes_is_reduced_along_an_axis_that_it_has_not(name: str, dim: int) -> None:
+    agree(f"torch.{name}", values(2.5)[0], dim)
+
+
+def test_extremes_of_a_tensor_without_axes() -> None:
+    for name in ("max", "min", "cummax", "argmax"):
+        compare(f"torch.{name}", values(2.5)[0], 0).values_agree()
+    compare("torch.any", values(2.5)[0], 0).values_agree()
