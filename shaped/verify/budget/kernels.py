@@ -9,83 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 
-from shaped.spec.evaluation import Evaluated
-from shaped.spec.evaluation.adjoint import gradients
-from shaped.spec.expr import Condition
+from shaped.spec.scalars.balls import Balls
 from shaped.spec.scalars.running_error import RunningErrors
-from shaped.spec.tensor import NotExpressible, Tensor, variable
+from shaped.spec.scalars.system import Reason, Undecided, Undefined
 from shaped.verify.budget.budget import Budget, compare
-from shaped.verify.budget.enclosure import format_of, given, with_error_bounds
+from shaped.verify.budget.enclosure import format_of
+from shaped.verify.budget.reference import Reference, shape_of
 
 if TYPE_CHECKING:
-    from shaped.spec.expr import Expr
-
-
-class Meaning:
-    """What a function means at inputs: its results as expressions, and the inputs by name.
-
-    Args:
-        function: a function of torch tensors.
-        inputs: its arguments; the tensors, also those in lists, become spec tensors of the same sizes.
-        named: its keyword arguments, likewise.
-
-    Raises:
-        NotExpressible: the function does something that has no meaning in the table: what.
-    """
-
-    def __init__(self, function: Callable[..., Any], inputs: Sequence[Any], named: dict[str, Any]) -> None:
-        self.values: dict[str, torch.Tensor] = {}
-        self._names: dict[int, str] = {}
-        arguments = [self._argument(value, f"input[{number}]") for number, value in enumerate(inputs)]
-        keywords = {name: self._argument(value, name) for name, value in named.items()}
-        found = function(*arguments, **keywords)
-        self.results: list[Tensor] = list(found) if isinstance(found, (tuple, list)) else [found]
-        for result in self.results:
-            if not isinstance(result, Tensor):
-                raise NotExpressible(f"a result of type {type(result).__name__}")
-
-    def _argument(self, value: Any, name: str) -> Any:
-        if isinstance(value, (list, tuple)) and any(isinstance(each, torch.Tensor) for each in value):
-            return type(value)(self._argument(each, f"{name}[{number}]") for number, each in enumerate(value))
-        if not isinstance(value, torch.Tensor):
-            return value
-        if value.is_complex():
-            raise NotExpressible("the error bound of complex numbers")
-        self.values[name] = value
-        self._names[id(value)] = name
-        kind = "bool" if value.dtype == torch.bool else "float" if value.is_floating_point() else "int"
-        return variable(name, tuple(value.shape), kind)
-
-    def name_of(self, value: torch.Tensor) -> str:
-        """The name of an input."""
-        return self._names[id(value)]
-
-    def evaluated(self, result: Tensor, actual: torch.Tensor) -> Evaluated:
-        """The true entries of a result, with the error bounds of a kernel of the dtype of `actual`."""
-        body = result.body
-        if isinstance(body, Condition) or result.imaginary is not None:
-            raise NotExpressible("the error bound of what is no float")
-        return with_error_bounds(body, result.indices, {}, self.values, self.computed_in(actual.dtype))
-
-    def computed_in(self, dtype: torch.dtype) -> torch.dtype:
-        """The dtype that a kernel computes in: the widest of the inputs' and the result's, to which it rounds last."""
-        floats = [value.dtype for value in self.values.values() if value.is_floating_point()]
-        return min([dtype, *floats], key=lambda each: format_of(each).unit)
+    from shaped.spec.evaluation import Evaluated
+    from shaped.spec.scalars.system import Array
 
 
 def within_budget(
-    actual: torch.Tensor | Sequence[torch.Tensor], reference: Callable[..., Any], *inputs: Any, **named: Any
+    actual: torch.Tensor | Sequence[torch.Tensor], function: Callable[..., Any], /, *inputs: Any, **named: Any
 ) -> Budget:
     """Hold what a kernel returned to the exact meaning of a plain torch function at the same inputs.
 
     Args:
-        actual: what the kernel returned; several tensors for a reference with several results.
-        reference: the plain function.
+        actual: what the kernel returned; several tensors for a function with several results.
+        function: the plain function.
         inputs: the inputs of both.
-        named: keyword arguments of the reference.
+        named: keyword arguments of the function.
 
     Returns:
         The budget of the result that is farthest off. There is no tolerance to choose: `rho` is at most 1 for every
@@ -98,26 +45,29 @@ def within_budget(
     output[1] is 0.18242736160755157, and exactly 0.18242552380635635: 1.8e-06 off, where rounding explains 7.6e-08
 
     Raises:
-        NotExpressible: the reference does something that has no meaning in the table.
+        NotExpressible: the function does something that has no meaning in the table.
         TypeError: the dtype of a result has no error bound.
-        ValueError: the result has another shape than the reference says.
+        ValueError: the result has another shape than the function says.
     """
-    meaning = Meaning(reference, inputs, named)
+    reference = Reference(function, inputs, named)
     returned = [actual] if isinstance(actual, torch.Tensor) else list(actual)
-    if len(returned) != len(meaning.results):
-        raise ValueError(f"{len(returned)} results are given, but the reference has {len(meaning.results)}")
+    if len(returned) != len(reference.results):
+        raise ValueError(f"{len(returned)} results are given, but the reference has {len(reference.results)}")
     budgets = []
-    for number, (each, result) in enumerate(zip(returned, meaning.results)):
+    for number, (each, result) in enumerate(zip(returned, reference.results)):
         name = "output" if len(returned) == 1 else f"output[{number}]"
-        _check_shape(each, result, name)
-        budgets.append(compare(each, meaning.evaluated(result, each), name=name))
+        if tuple(each.shape) != shape_of(result):
+            raise ValueError(f"{name} has the shape {tuple(each.shape)}, but the reference gives {shape_of(result)}")
+        scalars = RunningErrors(format_of(reference.computed_in(each.dtype)))
+        budgets.append(compare(each, reference.evaluated(result, scalars), name=name))
     return _worst(budgets)
 
 
 def gradients_within_budget(
     actual: Sequence[torch.Tensor | None],
-    reference: Callable[..., Any],
+    function: Callable[..., Any],
     upstream: torch.Tensor,
+    /,
     *inputs: Any,
     of: Sequence[torch.Tensor] | None = None,
     **named: Any,
@@ -126,11 +76,11 @@ def gradients_within_budget(
 
     Args:
         actual: the gradient by each tensor of `of`; None is taken for zeros.
-        reference: the plain function, with one result.
+        function: the plain function, with one result.
         upstream: the gradient of its result.
         inputs: its inputs.
         of: the inputs, or tensors in them, that the gradients are by; the float tensors among `inputs` if not given.
-        named: keyword arguments of the reference.
+        named: keyword arguments of the function.
 
     Returns:
         The budget of the gradient that is farthest off; see `within_budget`.
@@ -142,40 +92,89 @@ def gradients_within_budget(
     True
     >>> gradients_within_budget([upstream * (1 - x.detach() ** 2)], torch.tanh, upstream, x).ok
     False
+
+    Raises:
+        NotExpressible: the function does something that has no meaning in the table.
+        Undefined: the function has no value at the inputs.
+        ValueError: a gradient has another shape than its input, or there are more or fewer than tensors.
     """
-    meaning = Meaning(reference, inputs, named)
-    (result,) = meaning.results
-    body = result.body
-    if isinstance(body, Condition) or result.imaginary is not None:
-        raise NotExpressible("the gradient of what is no float")
-    if of is None:
-        of = [each for each in inputs if isinstance(each, torch.Tensor) and each.is_floating_point()]
-    _check_shape(upstream, result, "the upstream gradient")
-    true = _gradients(body, result, upstream, [meaning.name_of(each) for each in of], meaning)
+    reference = Reference(function, inputs, named)
+    result = reference.only_result()
+    of = reference.float_inputs if of is None else of
+    if len(of) != len(actual):
+        raise ValueError(f"{len(actual)} gradients are given, by {len(of)} tensors")
+    true = reference.gradients(result, upstream, of, RunningErrors(format_of(upstream.dtype)))
     budgets = []
-    for each, gradient in zip(of, actual, strict=True):
-        name = meaning.name_of(each)
+    for each, gradient, exact in zip(of, actual, true):
+        name = reference.name_of(each)
         returned = torch.zeros_like(each) if gradient is None else gradient
         if returned.shape != each.shape:
             raise ValueError(f"the gradient of {name} has the shape {tuple(returned.shape)}, not {tuple(each.shape)}")
-        budgets.append(compare(returned, true[name], name=f"the gradient of {name}"))
+        budgets.append(compare(returned, exact, name=f"the gradient of {name}"))
     return _worst(budgets)
 
 
-def _gradients(
-    body: Expr, result: Tensor, upstream: torch.Tensor, of: list[str], meaning: Meaning
-) -> dict[str, Evaluated]:
-    numbers = {name: given(value) for name, value in meaning.values.items()}
-    scalars = RunningErrors(format_of(upstream.dtype))
-    return gradients(body, result.indices, given(upstream), of, scalars, {}, numbers)
+def enclosed(function: Callable[..., Any], /, *inputs: Any, precision: int = 128, **named: Any) -> list[Array]:
+    """Balls in which the true results of a torch function at the given floats lie, one array for each result.
+
+    Args:
+        function: the function.
+        inputs: its inputs; floats are taken as exact.
+        precision: the bits that the balls are computed with.
+        named: keyword arguments of the function.
+
+    >>> (roots,) = enclosed(torch.sqrt, torch.tensor([4.0, 2.0]))
+    >>> roots[1].overlaps(roots[0] / 2)
+    False
+
+    Raises:
+        NotExpressible: the function does something that has no meaning in the table.
+        Undefined: there is no value at some entry, or it cannot be told at this precision.
+    """
+    reference = Reference(function, inputs, named)
+    return [_defined(reference.evaluated(result, Balls(precision))) for result in reference.results]
 
 
-def _check_shape(actual: torch.Tensor, result: Tensor, name: str) -> None:
-    shape = tuple(size.constant for size in result.sizes)
-    if tuple(actual.shape) != shape:
-        raise ValueError(f"{name} has the shape {tuple(actual.shape)}, but the reference gives {shape}")
+def enclosed_gradients(
+    function: Callable[..., Any],
+    upstream: torch.Tensor,
+    /,
+    *inputs: Any,
+    of: Sequence[torch.Tensor] | None = None,
+    precision: int = 128,
+    **named: Any,
+) -> list[Array]:
+    """Balls in which the true gradients of a torch function at the given floats lie, one array for each tensor.
+
+    Args:
+        function: the function, with one result.
+        upstream: the gradient of its result.
+        inputs: its inputs; floats are taken as exact.
+        of: the tensors that the gradients are by; the float tensors among `inputs` if not given.
+        precision: the bits that the balls are computed with.
+        named: keyword arguments of the function.
+
+    >>> (slope,) = enclosed_gradients(torch.exp, torch.tensor([2.0]), torch.tensor([0.0]))
+    >>> print(slope[0])
+    2.00000000000000
+
+    Raises:
+        NotExpressible: the function does something that has no meaning in the table.
+        Undefined: there is no gradient at some entry, or it cannot be told at this precision.
+    """
+    reference = Reference(function, inputs, named)
+    of = reference.float_inputs if of is None else of
+    found = reference.gradients(reference.only_result(), upstream, of, Balls(precision))
+    return [_defined(each) for each in found]
+
+
+def _defined(found: Evaluated) -> Array:
+    if found.reasons.any():
+        reason = Reason(int(found.reasons.max()))
+        raise (Undecided if reason is Reason.UNDECIDED else Undefined)(reason)
+    return found.data
 
 
 def _worst(budgets: list[Budget]) -> Budget:
     """The budget that is farthest from being kept; one in which nothing was compared, only if there is no other."""
-    return max(budgets, key=lambda budget: (budget.compared > 0, np.nan_to_num(budget.rho, posinf=np.inf)))
+    return max(budgets, key=lambda budget: (budget.compared > 0, budget.rho))

@@ -13,9 +13,18 @@ import torch.nn.functional as F
 from shaped.spec.dims import Dim
 from shaped.spec.expr import Sum, Variable, apply, power
 from shaped.spec.index import fresh_index
-from shaped.spec.scalars.system import Reason
+from shaped.spec.scalars.system import Reason, Undefined
 from shaped.spec.tensor import NotExpressible
-from shaped.verify.budget import Budget, enclose, error_bound, gradients_within_budget, rho, within_budget
+from shaped.verify.budget import (
+    Budget,
+    enclose,
+    enclosed,
+    enclosed_gradients,
+    error_bound,
+    gradients_within_budget,
+    rho,
+    within_budget,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -182,6 +191,30 @@ def test_the_gradients_of_a_list_of_tensors_are_named_by_their_places() -> None:
     assert budget.name == "the gradient of input[0][1]"
 
 
+def test_a_tensor_that_is_given_twice_has_one_gradient() -> None:
+    values = random(4).requires_grad_()
+    upstream = random(4, seed=1)
+    (gradient,) = torch.autograd.grad(torch.mul(values, values), values, upstream)
+    assert gradients_within_budget([gradient], torch.mul, upstream, values, values, of=[values]).ok
+
+
+def test_the_true_value_and_gradient_are_enclosed() -> None:
+    scores = random(2, 5, dtype=torch.float64).requires_grad_()
+    upstream = random(2, 5, dtype=torch.float64, seed=1)
+    output = torch.softmax(scores, -1)
+    (balls,) = enclosed(softmax, scores)
+    (gradients,) = enclosed_gradients(softmax, upstream, scores)
+    assert balls.shape == gradients.shape == (2, 5)
+    (found,) = torch.autograd.grad(output, scores, upstream)
+    for true, computed in ((balls, output), (gradients, found)):
+        differences = [abs(float(ball - value)) for ball, value in zip(true.flat, computed.flatten().tolist())]
+        assert max(differences) < 1e-15
+        assert max(float(ball.rad()) for ball in true.flat) < 1e-35
+    assert sum(float(ball) for ball in gradients[0]) == pytest.approx(0, abs=1e-16)
+    with pytest.raises(Undefined, match="outside its domain"):
+        enclosed(torch.log, torch.tensor([-1.0]))
+
+
 def test_a_gradient_in_a_narrower_dtype_is_rounded_once_more() -> None:
     values = random(3, 4).requires_grad_()
     output = F.softmax(values, -1, dtype=torch.float64)
@@ -214,6 +247,14 @@ def test_bad_input_is_refused() -> None:
         within_budget(values, torch.exp, values.to(torch.complex64))
     with pytest.raises(ValueError, match="2 results are given, but the reference has 1"):
         within_budget([values, values], torch.exp, values)
+    with pytest.raises(ValueError, match="2 gradients are given, by 1 tensors"):
+        gradients_within_budget([values, values], torch.exp, values, values)
+    with pytest.raises(ValueError, match="is none of the inputs"):
+        gradients_within_budget([values], torch.exp, values, values, of=[values.clone()])
+    with pytest.raises(ValueError, match=r"the upstream gradient has the shape \(2,\), but the result has \(3,\)"):
+        gradients_within_budget([values], torch.exp, values[:2], values)
+    with pytest.raises(ValueError, match="2 results"):
+        gradients_within_budget([values], lambda v: (v, v), values, values)
     with pytest.raises(ValueError, match=r"the gradient of input\[0\] has the shape \(1,\), not \(3,\)"):
         gradients_within_budget([values[:1]], torch.exp, values, values)
 
