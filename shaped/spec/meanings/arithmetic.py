@@ -56,7 +56,7 @@ def mul(input: TensorLike, other: TensorLike) -> Tensor:
     return elementwise(lambda x, y: x * y, input, other, on_dims=lambda x, y: x * y, on_complex=product)
 
 
-@meaning("div", "divide", domain="y != 0", kinks="a rounded quotient: its derivative is 0 at its jumps")
+@meaning("div", "divide", domain="y != 0")
 def div(input: TensorLike, other: TensorLike, rounding_mode: str | None = None) -> Tensor:
     if rounding_mode == "floor":
         return floor_divide(input, other)

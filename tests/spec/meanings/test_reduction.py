@@ -174,17 +174,6 @@ def test_differences_of_neighbours() -> None:
 
 
 REDUCING = ["sum", "mean", "prod", "amax", "amin", "logsumexp", "softmax", "log_softmax", "cumsum", "cumprod"]
-    "sum",
-    "mean",
-    "prod",
-    "amax",
-    "amin",
-    "logsumexp",
-    "softmax",
-    "log_softmax",
-    "cumsum",
-    "cumprod",
-]
 
 
 @pytest.mark.parametrize("name", REDUCING)
