@@ -9,8 +9,10 @@ import torch
 from torch import Tensor, fx
 
 from shaped.verify.exact import aten, field
+from shaped.verify.exact.aten.complex_numbers import find_complex_rule
 from shaped.verify.exact.aten.registry import UnsupportedError, find_rule
 from shaped.verify.exact.branches import Branches, recording
+from shaped.verify.exact.complex_value import ComplexValue, complex_lift
 from shaped.verify.exact.value import Value, lift
 
 if TYPE_CHECKING:
@@ -73,10 +75,13 @@ def _apply(node: fx.Node, positional: Any, named: Any, generator: torch.Generato
     operation = node.target
     if not isinstance(operation, torch._ops.OpOverload):
         raise UnsupportedError(str(operation))
-    rule = find_rule(operation.overloadpacket.__name__, operation._overloadname)
+    arguments = _flat([positional, named])
+    names = operation.overloadpacket.__name__, operation._overloadname
+    is_complex = any(isinstance(one, ComplexValue) for one in arguments)
+    rule = find_complex_rule(*names) if is_complex else find_rule(*names)
     if rule is None and torch.Tag.nondeterministic_seeded in operation.tags:
         return _random(operation, positional, named, generator)
-    if not any(isinstance(one, Value) for one in _flat([positional, named])):
+    if not any(isinstance(one, (Value, ComplexValue)) for one in arguments):
         return _plain(operation(*positional, **named))
     if rule is None:
         raise UnsupportedError(str(operation))
@@ -106,7 +111,7 @@ def _plain(result: Any) -> Any:
     """Floating tensors that depend on no input, as constants."""
     if isinstance(result, Tensor):
         if result.is_complex():
-            raise UnsupportedError("complex numbers")
+            return complex_lift(result)
         return lift(result) if result.is_floating_point() else result
     if isinstance(result, (list, tuple)):
         return [_plain(one) for one in result]
@@ -114,7 +119,7 @@ def _plain(result: Any) -> Any:
 
 
 def _without_tangent(value: Any) -> Any:
-    if isinstance(value, Value):
+    if isinstance(value, (Value, ComplexValue)):
         return value.without_tangent
     if isinstance(value, (list, tuple)):
         return [_without_tangent(one) for one in value]

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
 
 from shaped.verify.exact.aten.registry import UnsupportedError
 from shaped.verify.exact.samples import normal_like
@@ -56,29 +57,30 @@ def problem_of(fn: Any, inputs: Sequence[Any], backward: Any) -> Problem:
         backward: written by hand, or None.
     """
     for position, one in enumerate(inputs):
-        if isinstance(one, Tensor) and one.is_complex():
-            raise UnsupportedError(f"input {position} is complex")
         if isinstance(one, Tensor) and one.layout != torch.strided:
             raise UnsupportedError(f"input {position} is sparse")
-    places = [k for k, one in enumerate(inputs) if isinstance(one, Tensor) and one.is_floating_point()]
+    places = [k for k, one in enumerate(inputs) if isinstance(one, Tensor) and is_continuous(one)]
 
     def filled(tensors: Sequence[Tensor]) -> list[Any]:
         arguments = list(inputs)
         for place, tensor in zip(places, tensors):
-            arguments[place] = tensor
+            arguments[place] = torch.view_as_complex(tensor) if inputs[place].is_complex() else tensor
         return arguments
 
     def hand_written(upstream: Any, *tensors: Tensor) -> list[Any]:
-        given = backward(upstream, *filled(tensors))
+        upstreams = [upstream] if isinstance(upstream, Tensor) else list(upstream)
+        results = [one for one in tree_leaves(fn(*inputs)) if isinstance(one, Tensor) and is_continuous(one)]
+        parts = [torch.view_as_complex(one) if of.is_complex() else one for one, of in zip(upstreams, results)]
+        given = backward(parts[0] if isinstance(upstream, Tensor) else tuple(parts), *filled(tensors))
         gradients = [given] if given is None or isinstance(given, Tensor) else list(given)
         if len(gradients) != len(inputs):
             raise ValueError(
                 f"backward returned {len(gradients)} gradients for {len(inputs)} inputs; "
                 "return one for each input, None for what is held fixed"
             )
-        return [gradients[place] for place in places]
+        return [_as_parts(gradients[place], inputs[place]) for place in places]
 
-    values = [inputs[place].detach() for place in places]
+    values = [_as_parts(inputs[place].detach(), inputs[place]) for place in places]
     names = ["input" if len(inputs) == 1 else f"inputs[{place}]" for place in places]
     if not isinstance(fn, nn.Module):
         written = None if backward is None else hand_written
@@ -98,6 +100,18 @@ def problem_of(fn: Any, inputs: Sequence[Any], backward: Any) -> Problem:
     values += [one.detach() for one in parameters.values()]
     names += list(parameters)
     return Problem(of_module, None, tuple(values), tuple(names), name_of(fn))
+
+
+def is_continuous(value: Tensor) -> bool:
+    """Whether a tensor has derivatives: it is floating or complex."""
+    return value.is_floating_point() or value.is_complex()
+
+
+def _as_parts(value: Any, like: Tensor) -> Any:
+    """A complex tensor as its real and imaginary parts, along a last dim of size 2."""
+    if not like.is_complex() or not isinstance(value, Tensor):
+        return value
+    return torch.view_as_real(value.to(like.dtype).resolve_conj())
 
 
 def name_of(fn: Any) -> str:

@@ -60,9 +60,13 @@ class Joint:
 
 
 def floating(value: Any) -> list[Tensor]:
-    """The floating tensors of what a function gave: a tensor, or tensors in tuples, lists and dictionaries."""
-    leaves = tree_leaves(value)
-    return [one for one in leaves if isinstance(one, Tensor) and one.is_floating_point()]
+    """The floating tensors of what a function gave: a tensor, or tensors in tuples, lists and dictionaries.
+
+    A complex one is given as its parts, along a last dim of size 2.
+    """
+    tensors = [one for one in tree_leaves(value) if isinstance(one, Tensor)]
+    parts = [torch.view_as_real(one.resolve_conj()) if one.is_complex() else one for one in tensors]
+    return [one for one in parts if one.is_floating_point()]
 
 
 def differentiable(value: Any) -> list[Tensor]:

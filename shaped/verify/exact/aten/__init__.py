@@ -3,10 +3,12 @@
 from shaped.verify.exact.aten import (  # noqa: F401  # each declares rules
     attention,
     comparison,
+    complex_numbers,
     convolution,
     creation,
     distance,
     elementwise,
+    fourier,
     indexing,
     kernel,
     linear_algebra,

@@ -6,6 +6,7 @@ assumed about what a kernel computes but that it is linear, and its backward is 
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ aten = torch.ops.aten
 _MOST_ENTRIES = 1 << 24  # of a measured matrix
 _GREATEST_DENOMINATOR = 10**5
 _ROUNDING = 1e-12  # of a coefficient; two fractions of such denominators are 1e-10 apart
+_DIGITS = 10**11  # to which a coefficient that is no fraction is rounded
 
 
 def measured(kernel: Callable[[Tensor], Tensor], value: Value, spatial: int) -> Value:
@@ -44,7 +46,7 @@ def measured(kernel: Callable[[Tensor], Tensor], value: Value, spatial: int) -> 
             f"a kernel of {inputs} x {outputs.numel()} coefficients, which are more than {_MOST_ENTRIES}"
         )
     units = torch.eye(inputs, dtype=torch.float64).reshape(1, inputs, *sizes)
-    matrix = _fractions(kernel(units).reshape(inputs, -1))
+    matrix = fractions_near(kernel(units).reshape(inputs, -1))
 
     def apply(residue: Tensor) -> Tensor:
         return field.matrix_product(residue.reshape(leading.numel(), inputs), matrix).reshape(*leading, *outputs)
@@ -55,14 +57,19 @@ def measured(kernel: Callable[[Tensor], Tensor], value: Value, spatial: int) -> 
     return Value(shadow.reshape(*leading, *outputs), apply(value.residue), tangent)
 
 
-def _fractions(coefficients: Tensor) -> Tensor:
-    """The residues of the fractions that measured coefficients are near to."""
+def fractions_near(coefficients: Tensor) -> Tensor:
+    """The residues of the fractions that measured coefficients are near to.
+
+    Others are rounded to the same number of digits, so that twice a coefficient is twice its residue.
+    """
     values, place = torch.unique(coefficients, return_inverse=True)
     residues = []
     for number in values.tolist():
         found = Fraction(number).limit_denominator(_GREATEST_DENOMINATOR)
-        near = abs(float(found) - number) <= _ROUNDING
-        residues.append(constants.of_fraction(found) if near else constants.of_float(number))
+        if abs(float(found) - number) > _ROUNDING:
+            mantissa, exponent = math.frexp(number)
+            found = Fraction(round(mantissa * _DIGITS), _DIGITS) * Fraction(2) ** exponent
+        residues.append(constants.of_fraction(found))
     return torch.tensor(residues, dtype=torch.int64)[place]
 
 
