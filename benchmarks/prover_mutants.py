@@ -1,10 +1,10 @@
 """Is a wrong formula ever proved? Mutants of the closed forms of the field, judged by torch.
 
 Each mutant changes one place of a backward: an operator, a sign, a constant, an axis, a name, a missing factor. torch
-says whether it is wrong, at random inputs in float64 against autograd. A wrong mutant that is proved is unsound; a right
-one that is not proved, a gap.
+says whether it is wrong, at random inputs in float64 against autograd. A wrong mutant that is proved is unsound; a
+right one that is not proved, a gap.
 
-    python -m benchmarks.prover_mutants [NAME...] [--most 1000] [--seconds 20]
+    python -m benchmarks.prover_mutants [NAME...] [--most 1000] [--seed 0]
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def test_a_comparison_is_decided_where_it_is_one_for_all_sizes() -> None:
     assert N + 1 > N
     assert N != 0
     assert not N < 0.5
-    assert N == N  # noqa: PLR0124  (what is tested)
+    assert N == N
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_program_that_needs_a_size_as_a_number_is_told(question: Callable[[], 
 def test_shapes_are_like_those_of_torch() -> None:
     x = variable("x", ("n", "m", 3))
     assert str(x.shape.numel()) == "3*m*n"
-    assert x.shape[:-1] + (3,) == x.shape
+    assert x.shape[:-1] + (3,) == x.shape  # noqa: RUF005  (as programs write it)
     assert (x.ndim, x.dim(), len(x.shape)) == (3, 3, 3)
     assert x.size(-1) == 3
 

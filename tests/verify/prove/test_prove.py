@@ -218,7 +218,7 @@ def test_a_proof_that_the_program_contradicts_is_no_proof(monkeypatch: pytest.Mo
     def sine(x: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
         return torch.sin(x)
 
-    monkeypatch.setattr(MEANINGS["sin"], "entry", lambda input: input * input)
+    monkeypatch.setattr(MEANINGS["sin"], "entry", lambda x: x * x)
     from shaped.spec import calls
 
     calls._named.cache_clear()
