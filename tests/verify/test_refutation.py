@@ -79,6 +79,23 @@ def test_both_sides_of_a_number_in_the_code_are_visited() -> None:
     assert found is not None
 
 
+BLOCK = 32
+
+
+def test_a_dim_is_tried_beyond_the_block_size_in_the_code() -> None:
+    def forward(x: Float[Tensor, "b n"]) -> Tensor:
+        return x.cumsum(-1)
+
+    def block_by_block(grad: Tensor, x: Tensor) -> Tensor:
+        blocks = [part.flip(-1).cumsum(-1).flip(-1) for part in grad.split(BLOCK, dim=-1)]
+        return torch.cat(blocks, dim=-1)
+
+    found = numeric_refutation(Subject.of(forward, block_by_block))
+    assert found is not None
+    assert found.witness is not None
+    assert found.witness.sizes == {"b": 1, "n": 33}
+
+
 def test_repeated_indices_are_tried() -> None:
     def forward(x: Float[Tensor, "v"], index: Int[Tensor, "k"]) -> Tensor:
         return x[index]

@@ -105,6 +105,17 @@ def test_a_gradient_that_a_precision_loses_is_found_where_autograd_has_it(dtype:
     assert dtype in str(reason(forward, backward))
 
 
+def test_a_loss_may_be_scaled() -> None:
+    def forward(x: Float[Tensor, "n"]) -> Tensor:
+        return 2 * x
+
+    def backward(grad: Tensor, x: Tensor) -> Tensor:
+        largest = (grad * grad).sum().sqrt()
+        return 2 * (grad / largest) * largest if bool(grad.any()) else grad
+
+    assert reason(forward, backward) == "the gradient of x is not finite in float32 where the upstream is about 1e-25"
+
+
 def test_right_formulas_have_no_hazard_in_any_precision() -> None:
     def norm(x: Float[Tensor, "b d"]) -> Tensor:
         return torch.nn.functional.layer_norm(x, x.shape[-1:])
