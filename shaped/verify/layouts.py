@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 # Different primes first: an exchange of two axes, or n for m, cannot hide.
 _PRIMES = (2, 3, 5, 7)
+_LONG = (17,)  # beyond blocks of 4, 8 and 16, and no multiple of them
+_BLOCKS = range(3, 300)
+_MOST_BLOCKS = 3
 _MOST_ELEMENTS = 4096  # of one tensor: samples stay fast
 # Where none of the usual sizes fit (an even number of channels, groups that divide it), products of these are searched.
 _SEARCHED = (1, 2, 3, 4, 6, 8)
@@ -68,13 +71,17 @@ class _Choice:
     absent: bool = False
 
 
-def layouts(signature: Signature) -> Iterator[Layout]:
+def layouts(signature: Signature, numbers: tuple[float, ...] = ()) -> Iterator[Layout]:
     """Layouts to try in this order; the forward may refuse some of them.
+
+    Args:
+        signature: whose dims get sizes.
+        numbers: those that the code mentions: block sizes and limits, beyond which a dim has to be tried.
 
     Raises:
         SubjectError: a parameter has neither an annotation of its shape nor a default.
     """
-    yield from _laid_out(signature, _usual(signature))
+    yield from _laid_out(signature, itertools.chain(_usual(signature), _beyond(signature, numbers)))
 
 
 def more_layouts(signature: Signature) -> Iterator[Layout]:
@@ -96,6 +103,14 @@ def small_layouts(signature: Signature) -> Iterator[Layout]:
     ]
     found = list(_laid_out(signature, iter(choices)))
     yield from sorted(found, key=lambda layout: (layout.elements, tuple(layout.sizes.values())))
+
+
+def shortened_layouts(signature: Signature, sizes: Mapping[str, int]) -> Iterator[Layout]:
+    """The layouts that keep one dim of `sizes`, the longest first, and have 1 for the others."""
+    packs = dict.fromkeys(signature.packs, (1,))
+    longest = sorted(sizes, key=lambda name: -sizes[name])
+    kept = ({name: sizes[name] if name == long else 1 for name in signature.dims} for long in longest)
+    yield from _laid_out(signature, (_Choice(choice, packs) for choice in kept))
 
 
 def wide_layouts(signature: Signature) -> Iterator[Layout]:
@@ -184,6 +199,17 @@ def _usual(signature: Signature) -> Iterator[_Choice]:
             yield choice((*primes[:i], 1, *primes[i + 1 :]), (3, 1))
     if dims:
         yield choice(tuple(_PRIMES[(i + 2) % len(_PRIMES)] for i in range(count)), (2, 1, 3))
+
+
+def _beyond(signature: Signature, numbers: tuple[float, ...]) -> Iterator[_Choice]:
+    """Longer dims, one at a time: beyond usual block sizes, then beyond each number that may be a size."""
+    packs = dict.fromkeys(signature.packs, (2,))
+    blocks = [int(number) for number in numbers if number in _BLOCKS]
+    for size in (*_LONG, *(block + 1 for block in blocks[:_MOST_BLOCKS])):
+        for name in signature.dims:
+            yield _Choice({**dict.fromkeys(signature.dims, 2), name: size}, packs)
+        for name in signature.packs:
+            yield _Choice(dict.fromkeys(signature.dims, 2), {**packs, name: (size,)})
 
 
 def _laid_out(signature: Signature, choices: Iterator[_Choice]) -> Iterator[Layout]:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from shaped.verify.layouts import small_layouts
+from shaped.verify.layouts import shortened_layouts, small_layouts
 from shaped.verify.leaves import has_gradient
 from shaped.verify.samples import Sampler
 from shaped.verify.special_points import integer_points
 from shaped.verify.subject import SubjectError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from shaped.verify.faults import Counterexample
     from shaped.verify.layouts import Layout
@@ -51,7 +51,7 @@ def smallest(
 
 def _at_small_sizes(subject: Subject, sample: Sample) -> Iterator[Sample]:
     elements = sum(value.numel() for value in sample.inputs if isinstance(value, Tensor))
-    for layout in itertools.islice(_smaller(subject, elements), _MOST_LAYOUTS):
+    for layout in _smaller(subject, sample.sizes, elements):
         sampler = Sampler(subject, layout)
         if sampler.accepts:
             yield from (sampler.draw(number) for number in range(_DRAWS))
@@ -59,9 +59,15 @@ def _at_small_sizes(subject: Subject, sample: Sample) -> Iterator[Sample]:
                 yield from integer_points(sampler, ())
 
 
-def _smaller(subject: Subject, elements: int) -> Iterator[Layout]:
+def _smaller(subject: Subject, sizes: Mapping[str, int], elements: int) -> Iterator[Layout]:
+    signature = subject.signature
     try:
-        yield from (layout for layout in small_layouts(subject.signature) if layout.elements < elements)
+        for layout in (
+            *itertools.islice(small_layouts(signature), _MOST_LAYOUTS),
+            *shortened_layouts(signature, sizes),
+        ):
+            if layout.elements < elements:
+                yield layout
     except SubjectError:  # no annotations: the inputs are the user's
         return
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from shaped.verify.constants import constants
 from shaped.verify.layouts import given_layout, layouts, more_layouts
 from shaped.verify.samples import Sample, Sampler, all_finite
 from shaped.verify.subject import SubjectError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from shaped.verify.subject import Inputs, Subject
 
 Domain = "Callable[..., bool] | None"
-_MOST_LAYOUTS = 9
+_MOST_LAYOUTS = 18
 _DRAWS = 5  # of one layout, until one lies in the domain
 _ENOUGH_SEARCHED = 3  # accepted layouts, where all the usual ones are refused
 
@@ -35,7 +36,7 @@ def samplers(subject: Subject, inputs: Inputs = ()) -> Iterator[Sampler]:
         yield Sampler(subject, given_layout(subject.signature, inputs))
         return
     problem, count = "", 0
-    usual = list(itertools.islice(layouts(subject.signature), _MOST_LAYOUTS))
+    usual = list(itertools.islice(layouts(subject.signature, constants(subject.functions)), _MOST_LAYOUTS))
     for source, most in ((usual, len(usual)), (more_layouts(subject.signature), _ENOUGH_SEARCHED)):
         for layout in source:
             sampler = Sampler(subject, layout)

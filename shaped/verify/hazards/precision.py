@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # bfloat16 has the range of float32, and so few digits that right formulas lose them all.
 PRECISIONS = (torch.float32, torch.float16)
+_UPSTREAM_SCALES = {torch.float32: (1e-25, 1e4), torch.float16: (1e-4, 1e2)}
 # An error of a quarter of the largest entry leaves no digit; autograd's own must be far from that.
 _GROSS, _FINE = 0.25, 0.02
 # An entry this much smaller than the largest one may be lost to rounding, after a few operations that cancel.
@@ -47,10 +48,10 @@ def faults_of_precision(
         exact_outputs = None if outputs is None else finite_outputs(subject, exact)
         if outputs is None or exact_outputs is None or not _are_close(outputs, exact_outputs):
             continue
-        upstream = tensors_in_dtype(draw_upstream(exact_outputs, 1), dtype)
-        fault = _fault(subject, inputs, exact, upstream, dtype)
-        if fault is not None:
-            yield Counterexample(fault, Sample(inputs, sample.sizes, sample.point), upstream)
+        for upstream, point in _upstreams(exact_outputs, sample.point, dtype):
+            fault = _fault(subject, inputs, exact, upstream, dtype)
+            if fault is not None:
+                yield Counterexample(fault, Sample(inputs, sample.sizes, point), upstream)
 
 
 def _samples(sampler: Sampler, dtype: torch.dtype) -> Iterator[Sample]:
@@ -61,6 +62,15 @@ def _samples(sampler: Sampler, dtype: torch.dtype) -> Iterator[Sample]:
     for i, (name, value) in float_points(sampler, (), dtype):
         for inputs in with_companions(sampler, i, value):
             yield Sample(inputs, sampler.layout.sizes, name)
+
+
+def _upstreams(outputs: tuple[object, ...], point: str, dtype: torch.dtype) -> Iterator[tuple[Tensors, str]]:
+    """A generic upstream gradient; at generic inputs a small and a large one too, as losses are scaled."""
+    drawn = draw_upstream(outputs, 1)
+    yield tensors_in_dtype(drawn, dtype), point
+    for scale in () if point else _UPSTREAM_SCALES[dtype]:
+        scaled = tuple(None if value is None else scale * value for value in drawn)
+        yield tensors_in_dtype(scaled, dtype), f"the upstream is about {scale:.0e}"
 
 
 def _are_close(outputs: tuple[object, ...], exact: tuple[object, ...]) -> bool:
