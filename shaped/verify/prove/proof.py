@@ -77,7 +77,7 @@ def prove(
         Subject.of(forward, backward, gradient_of=gradient_of, name=name)  # raises for what is no forward and backward
     program = Program.of(forward, backward, gradient_of, name)
     try:
-        return _Proof(program).verdict()
+        return Proof(program).verdict()
     except (SubjectError, AnnotationError):
         raise
     except Exception as error:  # a fault of the prover must not stop the user's tests
@@ -87,7 +87,7 @@ def prove(
 
 
 @dataclass(frozen=True)
-class _Outcome:
+class Outcome:
     """What was found out in one case."""
 
     case: Case
@@ -101,7 +101,7 @@ class _Outcome:
     judgements: tuple[Judgement, ...] = ()
 
 
-class _Proof:
+class Proof:
     """All cases of one program."""
 
     def __init__(self, program: Program) -> None:
@@ -109,11 +109,11 @@ class _Proof:
         self.subject = _subject(program)
 
     def verdict(self) -> Verdict:
-        outcomes: list[_Outcome] = []
+        outcomes: list[Outcome] = []
         notes: list[str] = []
         try:
             for case in self._cases(notes):
-                outcome = self._outcome(case)
+                outcome = self.outcome(case)
                 if outcome.level is Level.UNSUPPORTED:
                     outcome = self._with_fixed_sizes(outcome)
                 if outcome.level is Level.REFUTED:
@@ -146,9 +146,9 @@ class _Proof:
             notes.append(f"{' and '.join(f'*{pack}' for pack in signature.packs)}: proved for {ranks} axes each")
         yield from cases(signature)
 
-    def _outcome(self, case: Case) -> _Outcome:
+    def outcome(self, case: Case) -> Outcome:
         """What is found out in one case: with intermediates, then written out, then with axes made in other ways."""
-        first: _Outcome | None = None
+        first: Outcome | None = None
         for factors in factor_orders(self.program.signature):
             for with_intermediates in (True, False):
                 found = self._attempt(replace(case, factors=factors), with_intermediates=with_intermediates)
@@ -160,7 +160,7 @@ class _Proof:
         assert first is not None
         return first
 
-    def _attempt(self, case: Case, *, with_intermediates: bool) -> _Outcome:
+    def _attempt(self, case: Case, *, with_intermediates: bool) -> Outcome:
         try:
             traced = trace(self.program, case, with_intermediates=with_intermediates)
             bounds = bounds_of(traced)
@@ -184,17 +184,17 @@ class _Proof:
         )
         return self._of_judgements(case, traced, judgements)
 
-    def _of_untraceable(self, case: Case, problem: Untraceable) -> _Outcome:
+    def _of_untraceable(self, case: Case, problem: Untraceable) -> Outcome:
         level = Level.UNSUPPORTED
         if problem.part == "backward" and problem.is_wrong:
             level = Level.REFUTED
-        return _Outcome(case, level, problem.reason, place=problem.place)
+        return Outcome(case, level, problem.reason, place=problem.place)
 
-    def _of_judgements(self, case: Case, traced: Traced, judgements: tuple[Judgement, ...]) -> _Outcome:
+    def _of_judgements(self, case: Case, traced: Traced, judgements: tuple[Judgement, ...]) -> Outcome:
         domain = tuple(dict.fromkeys([*traced.inputs.domain, *(each for j in judgements for each in j.domain)]))
         kinks = tuple(dict.fromkeys([*_kinks_of(traced), *(each for j in judgements for each in j.kinks)]))
         notes = tuple(dict.fromkeys(f"used: {each}" for j in judgements for each in j.used))
-        found = _Outcome(case, Level.PROVED, "", domain, kinks, notes, "", traced, judgements)
+        found = Outcome(case, Level.PROVED, "", domain, kinks, notes, "", traced, judgements)
         wrong = next((j for j in judgements if j.equal is False), None)
         if wrong is not None:
             return replace(found, level=Level.REFUTED, reason=wrong.reason)
@@ -204,7 +204,7 @@ class _Proof:
             return replace(found, level=Level.UNSUPPORTED, reason=reason)
         return self._confirmed(found, traced)
 
-    def _confirmed(self, found: _Outcome, traced: Traced) -> _Outcome:
+    def _confirmed(self, found: Outcome, traced: Traced) -> Outcome:
         """A proof that running the program confirms."""
         gradients = {j.name: j.gradient for j in found.judgements if j.gradient is not None}
         if self.subject is None or not gradients:
@@ -216,14 +216,14 @@ class _Proof:
             return replace(found, notes=(*found.notes, "not confirmed by running it: no inputs were accepted"))
         return found
 
-    def _with_fixed_sizes(self, outcome: _Outcome) -> _Outcome:
+    def _with_fixed_sizes(self, outcome: Outcome) -> Outcome:
         """The case for some fixed sizes, where it cannot be proved for all."""
         dims = [name for name in self.program.signature.dims if name not in outcome.case.sizes]
         largest = _FIXED.get(len(dims), 1)
         if not dims or largest < 2:
             return outcome
         sizes = itertools.islice(itertools.product(range(1, largest + 1), repeat=len(dims)), _MOST_FIXED)
-        found: list[_Outcome] = []
+        found: list[Outcome] = []
         end = time.monotonic() + _MOST_SECONDS
         for chosen in sizes:
             if time.monotonic() > end:
@@ -243,7 +243,7 @@ class _Proof:
             place=outcome.place,
         )
 
-    def _together(self, outcomes: list[_Outcome], notes: list[str]) -> Verdict:
+    def _together(self, outcomes: list[Outcome], notes: list[str]) -> Verdict:
         weaker = next((each for each in outcomes if each.level is Level.EXACT), None)
         changed = [name for each in outcomes if each.traced is not None for name in each.traced.changed]
         if changed:
@@ -253,8 +253,8 @@ class _Proof:
             return self._verdict(Level.EXACT, outcomes, notes, weaker.reason)
         return self._verdict(Level.PROVED, outcomes, notes)
 
-    def _verdict(self, level: Level, outcomes: list[_Outcome], notes: list[str], reason: str = "") -> Verdict:
-        def all_of(texts: Callable[[_Outcome], tuple[str, ...]]) -> tuple[str, ...]:
+    def _verdict(self, level: Level, outcomes: list[Outcome], notes: list[str], reason: str = "") -> Verdict:
+        def all_of(texts: Callable[[Outcome], tuple[str, ...]]) -> tuple[str, ...]:
             return tuple(dict.fromkeys(text for each in outcomes for text in texts(each)))
 
         place = next((each.place for each in outcomes if each.place), "")
@@ -268,7 +268,7 @@ class _Proof:
             place=place,
         )
 
-    def _refuted(self, outcome: _Outcome) -> Verdict | None:
+    def _refuted(self, outcome: Outcome) -> Verdict | None:
         """A refutation with a witness that torch confirms."""
         if self.subject is None:
             return None
