@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Complex, Float, Int
+from jaxtyping import Bool, Complex, Float, Int, Int32
 from torch import Tensor
 
 from shaped.verify.layouts import Layout, empty_layouts, given_layout, layouts, small_layouts
@@ -170,3 +170,10 @@ def test_generic_samples_respect_the_domain() -> None:
     found = list(generic_samples(subject, 3, domain=lambda x: bool(x.sum() > 0)))
     assert found
     assert all(sample.inputs[0].sum() > 0 for sample in found)  # type: ignore[attr-defined]
+
+
+def test_integers_have_a_dtype_that_the_annotation_allows() -> None:
+    def f(x: Float[Tensor, "n"], index: Int32[Tensor, "k"]) -> Tensor:
+        return x[index.long()]
+
+    assert sampler(f).draw(0).inputs[1].dtype is torch.int32
