@@ -29,11 +29,8 @@ _OF_THE_LARGEST = 1e-7
 _SAFETY = 10.0
 _NEIGHBOURS, _NEAR = 8, 1e-7
 _MOST_CONFIRMED = 4  # suspicious entries of one gradient that are looked at
+# Inputs times these keep zeros, ties and signs, but round differently, in sums of numbers of any size.
 _FACTORS = (1 + 1e-12, 1 - 1.7e-6, 1 + 2.3e-4, 1 - 1.1e-3)
-_NEIGHBOURS, _NEAR = 8, 1e-7
-_MOST_CONFIRMED = 4  # suspicious entries of one gradient that are looked at
-# Factors close to 1, and irregular: inputs times them keep zeros, ties and signs, but round differently.
-_ROUNDINGS = tuple(1 + k * math.sqrt(2) * 2.0**-42 for k in (1, -2, 3, -5))
 
 
 def fault_of_values(subject: Subject, inputs: Inputs, upstream: Tensors, outcome: Outcome) -> Fault | None:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Inputs = tuple[object, ...]
 Tensors = tuple["Tensor | None", ...]
-Forward = "Callable[..., object] | type[torch.autograd.Function]"
 
 
 @dataclass

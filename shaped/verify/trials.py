@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from shaped.verify.subject import Inputs, Subject
 
-Domain = "Callable[..., bool] | None"
 _MOST_LAYOUTS = 18
 _DRAWS = 5  # of one layout, until one lies in the domain
 _ENOUGH_SEARCHED = 3  # accepted layouts, where all the usual ones are refused

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from shaped.verify.layouts import Layout
 
-Domain = "Callable[..., bool] | None"
 # Points of one input at one layout are about 40; several inputs have as many each.
 _LEAST_LAYOUTS, _MOST_LAYOUTS, _LAYOUTS_TIMES_INPUTS = 2, 5, 6
 _MOST_SMALLER = 8
