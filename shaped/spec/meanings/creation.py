@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 from shaped.errors import ShapeError
 from shaped.spec.dims import ZERO, Dim, ceildiv
-from shaped.spec.expr import Expr, bracket, index_zero, power, real
+from shaped.spec.expr import Constant, Entry, Expr, Variable, bracket, index_zero, power, real
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.joining import stack
 from shaped.spec.meanings.kinds import converted, requested
 from shaped.spec.meanings.sizes import SizeLike, as_dim, as_sizes, is_size
-from shaped.spec.tensor import NotExpressible, Tensor, TensorLike, build, tensor
+from shaped.spec.tensor import NotExpressible, Tensor, TensorLike, build, tensor, variable
 
 
 def filled(sizes: Sequence[Dim], value: TensorLike, dtype: object, default: str) -> Tensor:
@@ -66,6 +68,33 @@ def zeros(*sizes: SizeLike, size: SizeLike = None, dtype: object = None, **optio
 @meaning("ones")
 def ones(*sizes: SizeLike, size: SizeLike = None, dtype: object = None, **options: object) -> Tensor:
     return filled(_sizes(sizes, size), 1, dtype, "float")
+
+
+_numbers = itertools.count(1)
+
+
+def _unset(sizes: Sequence[Dim], kind: str) -> Tensor:
+    """A tensor whose entries may be anything: a given one of its own."""
+    if kind == "int":
+        return build(sizes, lambda *at: Entry(Variable(f"unset {next(_numbers)}", tuple(sizes)), at), kind)
+    return variable(f"unset {next(_numbers)}", sizes, kind)
+
+
+@meaning("empty")
+def empty(*sizes: SizeLike, size: SizeLike = None, dtype: object = None, **options: object) -> Tensor:
+    return _unset(_sizes(sizes, size), requested(dtype, "float"))
+
+
+@meaning("empty_like")
+def empty_like(input: Tensor, *, dtype: object = None, **options: object) -> Tensor:
+    return _unset(input.sizes, requested(dtype, input.kind))
+
+
+@meaning("new_empty")
+def new_empty(
+    input: Tensor, *sizes: SizeLike, size: SizeLike = None, dtype: object = None, **options: object
+) -> Tensor:
+    return _unset(_sizes(sizes, size), requested(dtype, input.kind))
 
 
 @meaning("full")
@@ -139,23 +168,32 @@ def arange(
         start = given.pop(0) if given else 0
     if step is None:
         step = given.pop(0) if given else 1
-    if all(is_size(each) or isinstance(each, Tensor) for each in (start, end, step)):
+    if all(is_size(each) or (isinstance(each, Tensor) and each.kind == "int") for each in (start, end, step)):
         first, last, stride = as_dim(start), as_dim(end), as_dim(step)
         count = ceildiv(last - first, stride)
         return build((count,), lambda i: real(first + i * stride), requested(dtype, "int"))
-    low, high, gap = (_exact(each) for each in (start, end, step))
-    count = Dim.of(-((low - high) // gap))
-    return build((count,), lambda i: real(low) + real(i) * gap, requested(dtype, "float"))
+    # torch counts the places in floating point, whatever the numbers stand for.
+    low, high, gap = (_as_float(each) for each in (start, end, step))
+    places, lowest, between = math.ceil((high - low) / gap), tensor(low).at(), tensor(gap).at()
+    return build((places,), lambda i: lowest + real(i) * between, requested(dtype, "float"))
 
 
-def _exact(value: Any) -> Fraction:
-    """A float as the number that torch computes with."""
+def _as_float(value: Any) -> float:
+    """A bound as the float that it is.
+
+    Raises:
+        NotExpressible: it is not the same for all sizes.
+    """
+    if isinstance(value, Tensor):
+        body = value.body_at() if value.rank == 0 else None
+        if isinstance(body, Constant):
+            return float(body.value)
     if isinstance(value, (int, float, Fraction)):
-        return Fraction(value)
-    constant = as_dim(value).constant
+        return float(value)
+    constant = None if isinstance(value, Tensor) else as_dim(value).constant
     if constant is None:
         raise NotExpressible(f"the bound {value} of places between floats")
-    return Fraction(constant)
+    return float(constant)
 
 
 @meaning("eye")

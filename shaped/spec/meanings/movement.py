@@ -186,6 +186,8 @@ def roll(input: Tensor, shifts: SizeLike | Sequence[SizeLike], dims: int | Seque
 
 def _rolled(input: Tensor, shift: Dim, dim: int) -> Tensor:
     size = axis_size(input.axes[dim])
+    if size == 0:
+        return input
     axes = [fresh_axis(axis) for axis in input.axes]
     places = [place_of(axis) for axis in axes]
     source = places[dim] - shift

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from shaped.errors import ShapeError
 from shaped.spec.dims import ZERO, Dim, product
 from shaped.spec.expr import TRUE, Condition, Expr, both, bracket, index_nonnegative, index_zero, where
+from shaped.spec.index import is_nonnegative
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.creation import filled
 from shaped.spec.meanings.movement import squeeze
@@ -53,6 +54,7 @@ Continuation = tuple[Callable[[Dim, Dim], Dim], Callable[[Dim, Dim], Dim]]
 
 
 def _continuation(mode: str) -> Continuation:
+    """How a mode goes on beyond both ends."""
     if mode == "reflect":
         return (lambda place, size: -place), (lambda place, size: 2 * size - 2 - place)
     if mode == "replicate":
@@ -64,6 +66,8 @@ def _continuation(mode: str) -> Continuation:
 
 def _continued(input: Tensor, axis: int, before: Dim, after: Dim, continuation: Continuation) -> Tensor:
     size = input.sizes[axis]
+    if not (is_nonnegative(before) and is_nonnegative(after)):
+        raise NotExpressible("negative padding with another mode than 'constant'")
     axes = [fresh_axis(each) for each in input.axes]
     axes[axis] = new_axis(size + before + after)
     places = [place_of(each) for each in axes]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shaped.errors import ShapeError
 from shaped.spec.meaning import backward, meaning
-from shaped.spec.meanings.labels import contract, require_equal
+from shaped.spec.meanings.labels import contract
 from shaped.spec.meanings.places import with_axes
 from shaped.spec.meanings.sizes import as_int, is_size
 from shaped.spec.tensor import NotExpressible, Tensor
@@ -24,7 +24,6 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Sequence[int]] = 2) -> 
         pairs = [(a.axis(one), b.axis(other)) for one, other in zip(left, right)]
     labels: list[list[object]] = [[("a", axis) for axis in range(a.rank)], [("b", axis) for axis in range(b.rank)]]
     for number, (one, other) in enumerate(pairs):
-        require_equal("tensordot", "sizes", a.sizes[one], b.sizes[other])
         labels[0][one] = labels[1][other] = number
     output = [label for each in labels for label in each if not isinstance(label, int)]
     return contract("tensordot", [a, b], labels, output)

@@ -9,17 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from shaped.errors import ShapeError
-from shaped.spec.dims import ZERO, Dim
+from shaped.spec.dims import ZERO, Dim, product
 from shaped.spec.expr import Condition, Expr, both, bracket, index_nonnegative, index_zero, positive, where
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.creation import as_dtype, filled
 from shaped.spec.meanings.indexing import getitem, setitem
 from shaped.spec.meanings.kinds import converted, promoted
-from shaped.spec.meanings.lookups import at_value
+from shaped.spec.meanings.lookups import at_value, wrapped
 from shaped.spec.meanings.padding import pad
 from shaped.spec.meanings.places import entry, fresh_axis, place_of
 from shaped.spec.meanings.reshape import reshaped
-from shaped.spec.tensor import Axis, NotExpressible, Tensor, TensorLike, broadcast, build, summed, tensor, with_entry
+from shaped.spec.tensor import (
+    Axis,
+    Body,
+    NotExpressible,
+    Tensor,
+    TensorLike,
+    broadcast,
+    build,
+    summed,
+    tensor,
+    with_entry,
+)
 
 Grads = tuple[Tensor | None, ...]
 
@@ -46,12 +57,30 @@ def total(sizes: Sequence[Dim], term: Callable[..., Expr]) -> Expr:
     return over(())
 
 
+def _require_axes(operation: str, input: Tensor) -> None:
+    if not input.rank:
+        raise NotExpressible(f"{operation} of a tensor without axes")
+
+
+def _names(index: Tensor, places: Sequence[Dim], place: Dim, size: Dim) -> Expr:
+    """1 where an entry of an int tensor is a place of an axis of this size, from the start or from the end, else 0."""
+    return _at_index(
+        index, places, lambda value: _real(wrapped(value, size, lambda own: bracket(index_zero(own - place))))
+    )
+
+
+def _real(body: Body) -> Expr:
+    assert isinstance(body, Expr)
+    return body
+
+
 @meaning("gather")
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
-    if not input.rank:
-        return input
+    _require_axes("gather", input)
     axis = input.axis(dim)
     if index.rank != input.rank:
+        if product(list(index.sizes)) == 0:  # torch lets it have any number of axes
+            return build(index.sizes, lambda *at: 0, input.kind)
         raise ShapeError("gather", f"the index has {index.rank} axes, the input {input.rank}")
     axes = [fresh_axis(each) for each in index.axes]
     places = [place_of(each) for each in axes]
@@ -67,7 +96,7 @@ def gather_backward(grad: Tensor, input: Tensor, dim: int, index: Tensor, *, spa
 @meaning("take_along_dim")
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     if dim is None:
-        return gather(input.reshape(-1), 0, indices.reshape(-1))
+        return getitem(input.reshape(-1), indices.reshape(-1))
     axis = input.axis(dim)
     sizes = [
         own if own != 1 or number == axis else other
@@ -75,7 +104,14 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     ]
     wide_input = input.expand(*_replaced(sizes, axis, input.sizes[axis]))
     wide_indices = indices.expand(*_replaced(sizes, axis, indices.sizes[axis]))
-    return gather(wide_input, axis, wide_indices)
+    axes = [fresh_axis(each) for each in wide_indices.axes]
+    places, size = [place_of(each) for each in axes], input.sizes[axis]
+    body = at_value(
+        wide_indices,
+        places,
+        lambda value: wrapped(value, size, lambda own: entry(wide_input, _replaced(places, axis, own))),
+    )
+    return with_entry(axes, body, input.kind)
 
 
 @meaning("take")
@@ -87,6 +123,7 @@ def take(input: Tensor, index: Tensor) -> Tensor:
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     if index.rank > 1:
         raise ShapeError("index_select", f"the index needs 1 axis, not {index.rank}")
+    _require_axes("index_select", input)
     axis = input.axis(dim)
     axes: list[Axis] = [fresh_axis(each) for each in input.axes]
     axes[axis] = fresh_axis(index.axes[0]) if index.rank else ()
@@ -102,6 +139,7 @@ def index_select_backward(grad: Tensor, input: Tensor, dim: int, index: Tensor) 
 
 @meaning("scatter_add")
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    _require_axes("scatter_add", input)
     axis = input.axis(dim)
     if not input.rank == index.rank == src.rank:
         raise ShapeError("scatter_add", "input, index and src need equally many axes")
@@ -141,6 +179,7 @@ def _padded(operand: Tensor, sizes: Sequence[Dim]) -> Tensor:
 
 @meaning("index_add")
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: TensorLike = 1) -> Tensor:
+    _require_axes("index_add", input)
     axis = input.axis(dim)
     if index.rank != 1:
         raise ShapeError("index_add", f"the index needs 1 axis, not {index.rank}")
@@ -167,17 +206,19 @@ def index_add_backward(
 
 @meaning("index_copy")
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    _require_axes("index_copy", input)
     return _with_written(input, (*[slice(None)] * input.axis(dim), index), source)
 
 
 @meaning("index_fill")
 def index_fill(input: Tensor, dim: int, index: Tensor, value: TensorLike) -> Tensor:
+    _require_axes("index_fill", input)
     axis = input.axis(dim)
     filling = as_dtype(tensor(value), input.kind)
 
     def written(place: Dim) -> Expr:
         """How often the index names a place."""
-        return summed(index.sizes[0], lambda k: _at_index(index, (k,), lambda v: bracket(index_zero(v - place))))
+        return summed(index.sizes[0], lambda k: _names(index, (k,), place, input.sizes[axis]))
 
     return build(
         input.sizes,
@@ -209,9 +250,9 @@ def index_put(input: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
     def added(*places: Dim) -> Expr:
         def term(*own: Dim) -> Expr:
             hit: Expr = wide.at(*own, *places[len(given) :])
-            for index, place in zip(given, places):
+            for number, index in enumerate(given):
                 at = own[len(shared) - index.rank :]
-                hit = hit * _at_index(index, at, lambda value: bracket(index_zero(value - place)))  # noqa: B023  (called at once)
+                hit = hit * _names(index, at, places[number], input.sizes[number])
             return hit
 
         return input.at(*places) + total(sizes, term)
@@ -238,6 +279,7 @@ def scatter(
     written = value if src is None else src
     if written is None:
         raise ShapeError("scatter", "src or value is needed")
+    _require_axes("scatter", input)
     source = tensor(written)
     source = source if source.rank else source.expand(index.sizes)
     if reduce == "add":

@@ -185,6 +185,8 @@ def split_with_sizes_backward(
 
 @meaning("tensor_split")
 def tensor_split(input: Tensor, indices_or_sections: SizeLike | Sequence[SizeLike], dim: int = 0) -> tuple[Tensor, ...]:
+    if isinstance(indices_or_sections, Tensor):
+        raise NotExpressible("tensor_split at places that a tensor says")
     axis = input.axis(dim)
     size = input.sizes[axis]
     if is_size(indices_or_sections):
@@ -238,6 +240,8 @@ def unbind_backward(grads: Sequence[Tensor], input: Tensor, dim: int = 0) -> Ten
 @meaning("unfold")
 def unfold(input: Tensor, dimension: int, size: SizeLike, step: SizeLike) -> Tensor:
     axis, length, stride = input.axis(dimension), as_dim(size), as_dim(step)
+    if not input.rank:
+        raise NotExpressible("unfold of a tensor without axes")
     windows = (input.sizes[axis] - length) // stride + 1
     axes = [fresh_axis(each) for each in input.axes]
     axes[axis] = new_axis(windows)

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from shaped.errors import ShapeError
-from shaped.spec.dims import Dim
+from shaped.spec.dims import ONE, ZERO, Dim, minimum
+from shaped.spec.expr import Expr, index_nonnegative, real, where
 from shaped.spec.meaning import MEANINGS, backward, meaning
 from shaped.spec.meanings.adaptive_pooling import OutputSize
-from shaped.spec.meanings.places import fresh_axis, new_axis, taken
+from shaped.spec.meanings.places import fresh_axis, new_axis, place_of, taken
 from shaped.spec.meanings.reshape import flatten_ as flatten
 from shaped.spec.meanings.reshape import reshape
 from shaped.spec.meanings.sizes import SizeLike, as_dim, is_size
 from shaped.spec.normal_form import divide
-from shaped.spec.tensor import NotExpressible, Tensor
+from shaped.spec.tensor import NotExpressible, Tensor, with_entry
 
 
 def _exact(size: Dim, by: Dim, what: str) -> Dim:
@@ -100,23 +101,57 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
-    if mode != "nearest":
-        if mode == "area":
-            pool = MEANINGS[f"adaptive_avg_pool{input.rank - 2}d"].entry
-            return pool(input, _output_sizes(input, size, scale_factor))  # type: ignore[no-any-return]  # it gives one
-        raise NotExpressible(f"interpolate with mode {mode!r}")
+    if antialias:
+        raise NotExpressible("interpolate with antialias")
     sizes = _output_sizes(input, size, scale_factor)
-    axes = [fresh_axis(axis) for axis in input.axes[:2]] + [new_axis(each) for each in sizes]
+    if mode == "area":
+        pool = MEANINGS[f"adaptive_avg_pool{input.rank - 2}d"].entry
+        return pool(input, sizes)  # type: ignore[no-any-return]  # it gives one
     ratios = [_ratio(own, new) for own, new in zip(input.sizes[2:], sizes)]
     if scale_factor is not None and not recompute_scale_factor:
         factors = [scale_factor] * len(sizes) if isinstance(scale_factor, (int, float)) else list(scale_factor)
         ratios = [(Dim.of(Fraction(f).denominator), Dim.of(Fraction(f).numerator)) for f in factors]
+    if mode in ("linear", "bilinear", "trilinear"):
+        for axis, (new, ratio) in enumerate(zip(sizes, ratios), start=2):
+            input = _linear(input, axis, new, ratio, align_corners=bool(align_corners))
+        return input
+    if mode not in ("nearest", "nearest-exact"):
+        raise NotExpressible(f"interpolate with mode {mode!r}")
+    axes = [fresh_axis(axis) for axis in input.axes[:2]] + [new_axis(each) for each in sizes]
 
-    def places(*at: Dim) -> list[Dim]:
-        space = [(place * above) // below for place, (above, below) in zip(at[2:], ratios)]
-        return [*at[:2], *space]
+    def nearest(place: Dim, ratio: tuple[Dim, Dim]) -> Dim:
+        above, below = ratio
+        return (place * above) // below if mode == "nearest" else ((2 * place + 1) * above) // (2 * below)
 
-    return taken(input, axes, places)
+    return taken(input, axes, lambda *at: [*at[:2], *(nearest(place, each) for place, each in zip(at[2:], ratios))])
+
+
+def _linear(input: Tensor, axis: int, new: Dim, ratio: tuple[Dim, Dim], *, align_corners: bool) -> Tensor:
+    """Linear interpolation along one axis: between the pixels on either side of `(i + 1/2)*ratio - 1/2`.
+
+    With `align_corners` the first and last pixels stand on each other: it is `i*(old - 1)/(new - 1)`. Before the first
+    and behind the last pixel that pixel is taken.
+    """
+    old = input.sizes[axis]
+    above, below = (old - 1, new - 1) if align_corners else ratio
+    if align_corners and new == 1:
+        above, below = ZERO, ONE
+    axes = [fresh_axis(each) for each in input.axes]
+    axes[axis] = new_axis(new)
+    places = [place_of(each) for each in axes]
+    # The place in the old pixels as a fraction, and the pixel before it.
+    numerator = places[axis] * above if align_corners else (2 * places[axis] + 1) * above - below
+    denominator = below if align_corners else 2 * below
+    pixel = numerator // denominator
+    part = real(numerator - pixel * denominator) / real(denominator)
+
+    def at(place: Dim) -> Expr:
+        return input.at(*places[:axis], place, *places[axis + 1 :])
+
+    last = old - 1
+    before = where(index_nonnegative(numerator), at(minimum(pixel, last)), at(ZERO))
+    after = where(index_nonnegative(numerator), at(minimum(pixel + 1, last)), at(ZERO))
+    return with_entry(axes, (1 - part) * before + part * after, input.kind)
 
 
 def _ratio(own: Dim, new: Dim) -> tuple[Dim, Dim]:
@@ -124,5 +159,5 @@ def _ratio(own: Dim, new: Dim) -> tuple[Dim, Dim]:
     for above, below in ((own, new), (new, own)):
         quotient, rest = divide(above, below)
         if not rest.terms:
-            return (quotient, Dim.of(1)) if above is own else (Dim.of(1), quotient)
+            return (quotient, ONE) if above is own else (ONE, quotient)
     return own, new
