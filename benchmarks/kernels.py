@@ -163,12 +163,12 @@ def page(rows: list[Row], most: int) -> str:
         "# torch's own kernels against exact values",
         "",
         f"Written by `python -m benchmarks.kernels --write`; do not edit. torch {torch.__version__.partition('+')[0]},"
-        f" CPU, the first {most} samples of each operation of `op_db` that has a meaning.",
+        " CPU, the first",
+        f"{most} samples of each operation of `op_db` that has a meaning.",
         "",
-        "Each number is the greatest `rho = |kernel - exact| / bound` of all entries, where the bound is what rounding"
-        " explains, derived for",
-        f"any order of summation (`shaped/spec/scalars/running_error.py`): at most 1 for a sound kernel. {kept} of"
-        f" {len(measured)} rows keep it.",
+        "Each number is the greatest `rho = |kernel - exact| / bound` of all entries, where the bound is what rounding",
+        "explains, derived for any order of summation (`shaped/spec/scalars/running_error.py`): at most 1 for a sound",
+        f"kernel. {kept} of {len(measured)} rows keep it. 0.000 is exact; - stands for no gradient.",
         "",
         "| operation | dtype | entries | output | gradient | |",
         "|---|---|---|---|---|---|",

@@ -48,6 +48,8 @@ class Reference:
             return value
         if value.is_complex():
             raise NotExpressible("the error bound of complex numbers")
+        if not (value.is_floating_point() or value.dtype == torch.bool) and bool((value < 0).any()):
+            raise NotExpressible(f"negative integers in {name}: the table takes integers for places, counted from 0")
         # A tensor that is given twice is one variable, so its gradient is that of both places.
         name = self._names.setdefault(id(value), name)
         self.values[name] = value

@@ -245,6 +245,8 @@ def test_bad_input_is_refused() -> None:
         rho(torch.tensor([1]), SQUARES, [], {"n": 3}, {"x": values})
     with pytest.raises(NotExpressible, match="complex"):
         within_budget(values, torch.exp, values.to(torch.complex64))
+    with pytest.raises(NotExpressible, match=r"negative integers in input\[1\]"):
+        within_budget(values, torch.take, values, torch.tensor([-1, 0, 1]))
     with pytest.raises(ValueError, match="2 results are given, but the reference has 1"):
         within_budget([values, values], torch.exp, values)
     with pytest.raises(ValueError, match="2 gradients are given, by 1 tensors"):
