@@ -13,3 +13,5 @@ _FUNCTIONS = """
 
 THEOREMS = [Theorem(name, {"input": "n m"}) for name in _FUNCTIONS.split()]
 THEOREMS += [Theorem("conj", {"input": "complex: n"}, "the adjoint of the conjugate is the conjugate")]
+THEOREMS += [Theorem(name, {"input": "complex: n"}) for name in ("real", "imag")]
+THEOREMS += [Theorem("complex", {"real": "n m", "imag": "m"})]

@@ -28,3 +28,15 @@ THEOREMS += [
     Theorem("binary_cross_entropy_with_logits", _PAIR | {"pos_weight": "m"}),
     Theorem("binary_cross_entropy_with_logits", _PAIR | {"weight": "n m", "pos_weight": "m", "reduction": "sum"}),
 ]
+THEOREMS += [
+    Theorem(name, _PAIR | {"reduction": reduction})
+    for name in ("soft_margin_loss", "poisson_nll_loss")
+    for reduction in _REDUCTIONS
+]
+THEOREMS += [
+    Theorem("poisson_nll_loss", _PAIR | {"full": True}),
+    Theorem("poisson_nll_loss", _PAIR | {"log_input": False}),
+    Theorem("gaussian_nll_loss", _PAIR | {"var": "n m"}),
+    Theorem("gaussian_nll_loss", _PAIR | {"var": "n", "reduction": "sum"}),
+    Theorem("gaussian_nll_loss", _PAIR | {"var": "n 1", "full": True}),
+]

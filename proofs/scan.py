@@ -9,3 +9,4 @@ THEOREMS = [
     for name in ("cumsum", "cumprod")
     for x, dim in (("n", 0), ("n m", 0), ("n m", -1), ("b n m", 1))
 ]
+THEOREMS += [Theorem("logcumsumexp", {"input": "n m", "dim": dim}) for dim in (0, -1)]

@@ -6,9 +6,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 from shaped.spec.dims import Dim
-from shaped.spec.expr import Expr, apply, both, index_zero, power, where, zero
+from shaped.spec.expr import Expr, apply, both, index_zero, power, real, where, zero
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.kinds import elementwise
+from shaped.spec.meanings.unbroadcast import unbroadcast
 from shaped.spec.tensor import Body, Tensor, build, pointwise
 
 if TYPE_CHECKING:
@@ -102,9 +103,24 @@ def imaginary_part(input: Tensor) -> Tensor:
     return pointwise(lambda x: x[1], input, complex_parts=True)
 
 
+@backward("real")
+def real_part_backward(grad: Tensor, input: Tensor) -> Tensor:
+    return grad if input.imaginary is None else pointwise(lambda g: (g, real(0)), grad)
+
+
+@backward("imag")
+def imaginary_part_backward(grad: Tensor, input: Tensor) -> Tensor:
+    return pointwise(lambda g: (real(0), g), grad)
+
+
 @meaning("complex")
 def complex_(real: Tensor, imag: Tensor) -> Tensor:
     return pointwise(lambda x, y: (x, y), real, imag)
+
+
+@backward("complex")
+def complex_backward(grad: Tensor, real: Tensor, imag: Tensor) -> tuple[Tensor, Tensor]:
+    return unbroadcast(real_part(grad), real), unbroadcast(imaginary_part(grad), imag)
 
 
 @meaning("polar")

@@ -38,9 +38,15 @@ def requested(dtype: object, default: str) -> str:
 
 
 def converted(input: Tensor, kind: str) -> Tensor:
-    """The same numbers in a kind that holds them."""
+    """The same numbers in a kind that holds them.
+
+    Raises:
+        NotExpressible: the kind is narrower.
+    """
     if input.kind == kind:
         return input
+    if _KINDS.index(kind) < _KINDS.index(input.kind):
+        raise NotExpressible(f"{input.kind} numbers as {kind}")
     if kind == "complex":
         return pointwise(lambda parts: parts, input, complex_parts=True)
     return pointwise(lambda x: x, input, kind=kind)

@@ -77,6 +77,33 @@ def poisson_nll_loss(
     return reduced_loss(pointwise(entry, input, target), reduction_of(reduction, size_average, reduce))
 
 
+@backward("poisson_nll_loss")
+def poisson_nll_loss_backward(
+    grad: Tensor,
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> tuple[Tensor | None, Tensor | None]:
+    upstream = shared_gradient(grad, input - target, reduction_of(reduction, size_average, reduce))
+
+    def for_input(g: Expr, x: Expr, y: Expr) -> Expr:
+        return g * (exp(x) - y if log_input else 1 - y / (x + number(eps)))
+
+    def for_target(g: Expr, x: Expr, y: Expr) -> Expr:
+        slope = -x if log_input else -log(x + number(eps))
+        return g * (slope + where(positive(y - 1), log(y) + _HALF / y, 0) if full else slope)
+
+    return (
+        unbroadcast(pointwise(for_input, upstream, input, target), input),
+        unbroadcast(pointwise(for_target, upstream, input, target), target),
+    )
+
+
 @meaning(
     "binary_cross_entropy",
     domain="0 <= x <= 1",
@@ -157,13 +184,38 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Tensor:
-    spread = var if isinstance(var, Tensor) else input * 0 + var
-    if spread.rank == input.rank - 1:
-        spread = Tensor((*spread.axes, ()), spread.body, spread.kind)
-    spread = spread.clamp_min(eps)
+    spread = _spread(input, var).clamp_min(eps)
 
     def entry(x: Expr, y: Expr, v: Expr) -> Expr:
         loss = (log(v) + (x - y) ** 2 / v) * _HALF
         return loss + log(2 * PI) * _HALF if full else loss
 
     return reduced_loss(pointwise(entry, input, target, spread), reduction_of(reduction))
+
+
+@backward("gaussian_nll_loss")
+def gaussian_nll_loss_backward(
+    grad: Tensor,
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    given = _spread(input, var)
+    spread, difference = given.clamp_min(eps), input - target
+    upstream = shared_gradient(grad, difference, reduction_of(reduction))
+    share = upstream * difference / spread
+    slope = (upstream * (1 - difference**2 / spread) / (2 * spread)).where(given >= eps, 0)
+    for_var = None
+    if isinstance(var, Tensor):
+        for_spread = unbroadcast(slope, given)
+        for_var = Tensor(for_spread.axes[: var.rank], for_spread.body, for_spread.kind)
+    return unbroadcast(share, input), unbroadcast(-share, target), for_var
+
+
+def _spread(input: Tensor, var: Tensor | float) -> Tensor:
+    """The variances with the axes of the input."""
+    spread = var if isinstance(var, Tensor) else input * 0 + var
+    return Tensor((*spread.axes, ()), spread.body, spread.kind) if spread.rank == input.rank - 1 else spread

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from shaped.spec.meaning import meaning
-from shaped.spec.meanings.elementwise import exp, log
-from shaped.spec.meanings.losses import reduced_loss, reduction_of
+from shaped.spec.meaning import backward, meaning
+from shaped.spec.meanings.elementwise import exp, log, sigmoid
+from shaped.spec.meanings.losses import reduced_loss, reduction_of, shared_gradient
+from shaped.spec.meanings.unbroadcast import unbroadcast
 from shaped.spec.tensor import Tensor, pointwise
 
 
@@ -18,6 +19,21 @@ def soft_margin_loss(
 ) -> Tensor:
     losses = pointwise(lambda x, y: log(1 + exp(-y * x)), input, target)
     return reduced_loss(losses, reduction_of(reduction, size_average, reduce))
+
+
+@backward("soft_margin_loss")
+def soft_margin_loss_backward(
+    grad: Tensor,
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> tuple[Tensor, Tensor]:
+    product = input * target
+    upstream = shared_gradient(grad, product, reduction_of(reduction, size_average, reduce))
+    share = pointwise(lambda g, z: -g * sigmoid(-z), upstream, product)
+    return unbroadcast(share * target, input), unbroadcast(share * input, target)
 
 
 @meaning("hinge_embedding_loss", kinks="x = margin: as clamp_min")

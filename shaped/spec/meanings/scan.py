@@ -100,6 +100,16 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     return along(input, dim, entry, "float")
 
 
+@backward("logcumsumexp")
+def logcumsumexp_backward(grad: Tensor, input: Tensor, dim: int) -> Tensor:
+    """e^x times the running sum from the other end of grad e^-result."""
+    if not input.rank:
+        return grad
+    weighted: Tensor = grad * (-logcumsumexp(input, dim)).exp()
+    result: Tensor = input.exp() * cumsum_backward(weighted, input, dim)
+    return result
+
+
 _TIES = "several extremes so far: the last takes the gradient"
 
 

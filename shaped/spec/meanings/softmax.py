@@ -68,6 +68,13 @@ def _axis(input: Tensor, dim: int | None) -> int:
     return dim if dim is not None else 0 if input.rank in (0, 1, 3) else 1
 
 
+@backward("nn.functional.softmin")
+def softmin_backward(
+    grad: Tensor, input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: object = None
+) -> Tensor:
+    return -softmax_backward(grad, -input, _axis(input, dim))
+
+
 @meaning("nn.functional.gumbel_softmax")
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     raise NotExpressible("gumbel_softmax, which draws random numbers")

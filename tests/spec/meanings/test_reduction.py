@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shaped.spec.tensor import variable
+from shaped.spec.tensor import NotExpressible, variable
 from tests.spec.meanings.three_ways import agree, compare, random, values
 
 X = random(2, 3, 4)
@@ -64,6 +64,11 @@ def test_sums_of_other_kinds() -> None:
         compare(f"torch.{name}", whole, 0, dtype=torch.float64).values_agree()
     compare("torch.sum", torch.complex(X, -X), 1).gradients_agree()
     compare("torch.mean", torch.complex(X, -X), 1).gradients_agree()
+
+
+def test_a_sum_in_a_narrower_dtype_is_not_followed() -> None:
+    with pytest.raises(NotExpressible, match="float numbers as int"):
+        variable("x", ("n",)).sum(dtype=torch.int64)
 
 
 @pytest.mark.parametrize("name", ["amax", "amin", "max", "min"])
