@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 COMPLEX_RULES: dict[str, Rule] = {}
 
 # Real-linear operations, which act on each part alone.
-_BY_PARTS = frozenset(
-    (
-        # sums
-        "add sub rsub neg sum mean cumsum scatter_add index_add tril triu diag_embed "
-        # places
-        "permute transpose t unsqueeze squeeze slice select diagonal flip roll repeat unfold narrow view _unsafe_view "
-        "reshape expand as_strided cat stack split split_with_sizes unbind slice_scatter select_scatter "
-        "diagonal_scatter as_strided_scatter constant_pad_nd gather index_select take index masked_select index_put "
-        "where masked_fill embedding masked_scatter scatter "
-        # copies
-        "clone contiguous detach alias lift_fresh_copy lift_fresh positive copy"
-    ).split()
-)
+_BY_PARTS = frozenset({
+    # sums
+    "add", "sub", "rsub", "neg", "sum", "mean", "cumsum", "scatter_add", "index_add", "tril", "triu",
+    "diag_embed",
+    # places
+    "permute", "transpose", "t", "unsqueeze", "squeeze", "slice", "select", "diagonal", "flip", "roll",
+    "repeat", "unfold", "narrow", "view", "_unsafe_view", "reshape", "expand", "as_strided", "cat", "stack",
+    "split", "split_with_sizes", "unbind", "slice_scatter", "select_scatter", "diagonal_scatter",
+    "as_strided_scatter", "constant_pad_nd", "gather", "index_select", "take", "index", "masked_select",
+    "index_put", "where", "masked_fill", "embedding", "masked_scatter", "scatter",
+    # copies
+    "clone", "contiguous", "detach", "alias", "lift_fresh_copy", "lift_fresh", "positive", "copy",
+})  # fmt: skip
 
 
 def _complex_rule(*names: str) -> Callable[[Rule], Rule]:

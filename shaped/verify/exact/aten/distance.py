@@ -9,7 +9,7 @@ import torch
 
 from shaped.verify.exact.arithmetic import absolute, divide, linear, subtract, times, total, where
 from shaped.verify.exact.aten.reduction import vector_norm
-from shaped.verify.exact.aten.registry import UnsupportedError, rule
+from shaped.verify.exact.aten.registry import rule
 from shaped.verify.exact.branches import compare
 from shaped.verify.exact.functions import constant_power
 from shaped.verify.exact.value import Value, lift
@@ -69,8 +69,6 @@ def _pdist_forward(value: Value, p: float = 2.0) -> Value:
 
 @rule("_pdist_backward")
 def _pdist_backward(upstream: Value, value: Value, p: float, distance: Value) -> Value:
-    if value.shape[0] < 2:
-        raise UnsupportedError("distances of fewer than two rows")
     first, second = torch.triu_indices(value.shape[0], value.shape[0], 1)
     difference = subtract(value.move(lambda one: one[first]), value.move(lambda one: one[second]))
     slope = _norm_slope(difference, distance.move(lambda one: one.unsqueeze(-1)), p)

@@ -135,7 +135,11 @@ def _reduce_into(value: Any, dim: int, index: Tensor, source: Any, reduce: str, 
     """Reductions of a source into places, together with what is there or in place of it."""
     target, part = lift(value), lift(source)
     if not target.ndim:
-        raise UnsupportedError("reductions into a tensor without dims")
+        arguments = [one.move(lambda part: part.reshape(-1)) for one in (target, part)]
+        result: Value = _reduce_into(
+            arguments[0], 0, index.reshape(-1), arguments[1], reduce, include_self=include_self
+        )
+        return result.move(lambda one: one.reshape(()))
     if index.shape != part.shape:
         part = part.move(lambda one: one[tuple(slice(0, size) for size in index.shape)])
     ones = torch.ones(index.shape, dtype=torch.int64)
@@ -145,8 +149,8 @@ def _reduce_into(value: Any, dim: int, index: Tensor, source: Any, reduce: str, 
         summed = _scatter_add(base, dim, index, part)
         count = (hits + int(include_self)).clamp(min=1)
         return summed if reduce == "sum" else divide(summed, count)
-    if reduce not in ("amax", "amin"):
-        raise UnsupportedError(f"reductions into places by {reduce}")
+    if reduce == "prod":
+        return _multiplied_into(target if include_self else where(hits > 0, 1, target), dim, index, part)
     extreme = target.shadow.scatter_reduce(dim, index, part.shadow, reduce, include_self=include_self)
     wins = part.shadow == extreme.gather(dim, index)
     number = torch.arange(index.numel()).reshape(index.shape)
@@ -161,11 +165,24 @@ def _reduce_into(value: Any, dim: int, index: Tensor, source: Any, reduce: str, 
     return result
 
 
+def _multiplied_into(target: Value, dim: int, index: Tensor, source: Value) -> Value:
+    """Factors multiplied into places, those of one position along a dim after those of another."""
+    result = target
+    one = lift(1).move(lambda part: part.expand(target.shape))
+    for position in range(index.shape[dim]):
+        places = index.narrow(dim, position, 1)
+        factors = source.move(lambda part, k=position: part.narrow(dim, k, 1))  # type: ignore[misc]  # bound now
+        spread = linear_of_many(lambda both, at=places: both[0].scatter(dim, at, both[1]), [one, factors])  # type: ignore[misc]  # bound now
+        result = times(result, spread)
+    return result
+
+
 @rule("index_reduce")
 def _index_reduce(value: Any, dim: int, index: Tensor, source: Any, reduce: str, *, include_self: bool = True) -> Value:
     part = lift(source)
     if not part.ndim:
-        raise UnsupportedError("reductions into a tensor without dims")
+        scalar: Value = _reduce_into(value, dim, index.reshape(()), part, reduce, include_self=include_self)
+        return scalar
     places = index.reshape([-1 if k == dim % part.ndim else 1 for k in range(part.ndim)]).expand(part.shape)
     result: Value = _reduce_into(value, dim, places, part, reduce, include_self=include_self)
     return result
