@@ -88,14 +88,14 @@ def test_values_lie_where_the_forward_is_finite(function: Any) -> None:
         return function(x)
 
     found = sampler(f)
-    assert all(f(found.draw(number).inputs[0]).isfinite().all() for number in range(9))  # type: ignore[arg-type]
+    assert all(f(found.draw(number).inputs[0]).isfinite().all() for number in range(9))
 
 
 def test_only_the_input_that_needs_it_is_positive() -> None:
     def f(x: Float[Tensor, "n"], y: Float[Tensor, "n"]) -> Tensor:
         return x * y.log()
 
-    x, y = (torch.cat([sampler(f).draw(k).inputs[i] for k in range(5)]) for i in (0, 1))  # type: ignore[misc]
+    x, y = (torch.cat([sampler(f).draw(k).inputs[i] for k in range(5)]) for i in (0, 1))
     assert (x < 0).any()
     assert (y > 0).all()
 
@@ -105,7 +105,7 @@ def test_classes_are_below_their_number_and_all_occur() -> None:
         return F.cross_entropy(z, y)
 
     found = sampler(f)
-    classes = torch.cat([found.draw(number).inputs[1] for number in range(20)])  # type: ignore[misc]
+    classes = torch.cat([found.draw(number).inputs[1] for number in range(20)])
     assert set(classes.tolist()) == set(range(found.layout.sizes["c"]))
 
 
@@ -132,8 +132,8 @@ def test_equal_seeds_draw_equal_inputs_and_numbers_are_short() -> None:
         return x * z
 
     x, z = sampler(f).draw(3).inputs
-    assert torch.equal(x, sampler(f).draw(3).inputs[0])  # type: ignore[arg-type]
-    assert torch.equal(z, sampler(f).draw(3).inputs[1])  # type: ignore[arg-type]
+    assert torch.equal(x, sampler(f).draw(3).inputs[0])
+    assert torch.equal(z, sampler(f).draw(3).inputs[1])
     assert isinstance(x, Tensor)
     assert all(len(str(value)) <= 5 for value in x.tolist())
     assert (x != 0).all()
@@ -169,7 +169,7 @@ def test_generic_samples_respect_the_domain() -> None:
     subject = Subject.without_backward(f)
     found = list(generic_samples(subject, 3, domain=lambda x: bool(x.sum() > 0)))
     assert found
-    assert all(sample.inputs[0].sum() > 0 for sample in found)  # type: ignore[attr-defined]
+    assert all(sample.inputs[0].sum() > 0 for sample in found)
 
 
 def test_integers_have_a_dtype_that_the_annotation_allows() -> None:

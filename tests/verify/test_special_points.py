@@ -70,7 +70,7 @@ def test_masks_and_indices() -> None:
     assert not keep[0].any()
     row: Any = found["row has an index twice"][2]
     assert row[0] == row[-1]
-    assert found["row is all 0"][2].tolist() == [0, 0]  # type: ignore[attr-defined]
+    assert found["row is all 0"][2].tolist() == [0, 0]
     assert {"row has one entry -1", "row has one entry -100"} <= set(found)
 
 
