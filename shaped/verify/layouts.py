@@ -7,9 +7,11 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import torch
 from torch import Tensor
 
 from shaped.errors import AnnotationError
+from shaped.spec.dtypes import INTEGERS
 from shaped.verify.subject import SubjectError
 
 if TYPE_CHECKING:
@@ -37,12 +39,14 @@ class Slot:
         kind: what numbers to draw, None for a fixed value.
         shape: of the tensor.
         value: the fixed value; for a tensor, the one that the user gave, if any.
+        dtype: of integers.
     """
 
     name: str
     kind: NumberKind | None = None
     shape: tuple[int, ...] = ()
     value: object = None
+    dtype: torch.dtype = torch.int64
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,7 @@ def given_layout(signature: Signature, inputs: tuple[object, ...]) -> Layout:
         if not isinstance(value, Tensor):
             slots.append(Slot(parameter.name, value=value))
             continue
-        slots.append(Slot(parameter.name, _kind(value), tuple(value.shape), value.detach()))
+        slots.append(Slot(parameter.name, _kind(value), tuple(value.shape), value.detach(), value.dtype))
         axes = parameter.annotation.axes if parameter.annotation else ()
         if len(axes) == value.ndim:
             sizes |= {str(axis): size for axis, size in zip(axes, value.shape) if str(axis) in signature.dims}
@@ -158,7 +162,7 @@ def _kind(tensor: Tensor) -> NumberKind:
         return "complex"
     if tensor.is_floating_point():
         return "float"
-    return "bool" if tensor.dtype.is_signed is False and str(tensor.dtype) == "torch.bool" else "int"
+    return "bool" if tensor.dtype is torch.bool else "int"
 
 
 def _require_annotations(signature: Signature) -> None:
@@ -235,4 +239,6 @@ def _slot(parameter: Parameter, shapes: Mapping[str, tuple[int, ...]], absent: b
         return Slot(parameter.name, value=value)
     if absent and parameter.is_optional:
         return Slot(parameter.name, value=None)
-    return Slot(parameter.name, parameter.kind, shapes[parameter.name])
+    dtypes = parameter.dtypes.names
+    dtype = torch.int64 if "int64" in dtypes or parameter.kind != "int" else getattr(torch, min(dtypes & INTEGERS))
+    return Slot(parameter.name, parameter.kind, shapes[parameter.name], dtype=dtype)

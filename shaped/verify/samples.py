@@ -152,7 +152,7 @@ class Sampler:
         drawn = torch.randint(0, max(top, 1), slot.shape, generator=generator)
         if slot.kind == "bool":
             return _mixed(drawn == 1)
-        return drawn.to(slot.value.dtype) if isinstance(slot.value, Tensor) else drawn
+        return drawn.to(slot.dtype)
 
     def is_finite(self, inputs: Inputs) -> bool:
         """Whether the forward accepts the inputs and each output is finite."""
