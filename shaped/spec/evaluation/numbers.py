@@ -108,10 +108,13 @@ class Numbers:
         return values.astype(np.int64)
 
     def _checked(self, variable: Variable, values: Array) -> Array:
-        shape = tuple(int(self.places(size).data) for size in variable.sizes)
+        shape = self._shape(variable)
         if values.shape != shape:
             raise ValueError(f"{variable.name} has shape {shape} for the given sizes, but values of {values.shape}")
         return values
+
+    def _shape(self, variable: Variable) -> tuple[int, ...]:
+        return tuple(int(self.places(size).data) for size in variable.sizes)
 
     def _tensor(self, variable: Variable) -> Grid:
         """The numbers of a tensor, without the names of its axes."""
@@ -122,7 +125,8 @@ class Numbers:
         if body is not None and variable.definition is not None:
             indices, _ = variable.definition
             grid = self(body)
-            shape = tuple(self.places.extent(index) for index in indices)
+            # Axes of size 1 may have no index, merged axes have several.
+            shape = self._shape(variable)
             ordered = in_order(set(indices))
             turn = [ordered.index(index) for index in indices]
             whole = grid.stretched(ordered, tuple(self.places.extent(index) for index in ordered))

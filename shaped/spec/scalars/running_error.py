@@ -109,7 +109,7 @@ def _upper(ball: arb) -> float:
     return math.inf if math.isnan(value) else value * _WIDER
 
 
-def growth(count: int, unit: float) -> float:
+def growth(count: float, unit: float) -> float:
     """`g(k) = ku / (1 - ku)`: the relative error of k roundings in a row; infinite where it is no longer small."""
     total = count * unit
     return total / (1 - total) if total < 1 else math.inf
@@ -170,7 +170,7 @@ class Rounded:
         error = left * other.bound + right * self.bound + self.bound * other.bound
         is_sum = self.count > 1 or other.count > 1
         magnitude = self._reached * other._reached
-        error += (2 if is_sum else 1) * self.format.unit * magnitude + self.format.least_normal
+        error += growth(2 if is_sum else 1, self.format.unit) * magnitude + self.format.least_normal
         return _single(self.exact * other.exact, error * _WIDER, self.format)
 
     @property
@@ -280,7 +280,7 @@ class RunningErrors(ObjectScalars):
         """A value with the error that its argument makes, and the roundings of its own."""
         if math.isnan(error):  # an unbounded slope, by no error
             error = 0.0
-        error += roundings * self.format.unit * (_upper(exact) + error)
+        error += growth(roundings, self.format.unit) * (_upper(exact) + error)
         return _single(exact, (error + (self.format.least_normal if roundings else 0.0)) * _WIDER, self.format)
 
     def _slope(self, slope: Callable[[arb], arb], argument: Rounded) -> float:

@@ -25,6 +25,7 @@ from shaped.spec.expr import (
     index_nonnegative,
     positive,
     power,
+    real,
     where,
     zero,
 )
@@ -127,6 +128,15 @@ def test_an_intermediate_of_an_intermediate() -> None:
     k = fresh_index(N)
     fourth = Variable("w", (N,), definition=((k,), square[k.dim] * square[k.dim]))
     assert gradient(fourth[i.dim] + square[i.dim], {"x": [1, 2, 3]}) == [6, 36, 114]
+
+
+def test_an_intermediate_with_an_axis_of_size_1_or_a_merged_one() -> None:
+    row = Variable("z", (Dim.of(1), N), definition=((j,), x[j.dim] ** 2))
+    assert gradient(row[Dim.of(0), i.dim] * 2, {"x": [1, 2, 3]}) == [4, 8, 12]
+    k = fresh_index(2)
+    flat = Variable("w", (N * 2,), definition=((j, k), x[j.dim] * (1 + 10 * real(k.dim))))
+    assert gradient(flat[i.dim * 2 + 1], {"x": [1, 2, 3]}) == [11, 11, 11]
+    assert gradient(flat[i.dim], {"x": [1, 2, 3]}) == [12, 1, 0]
 
 
 def test_a_gradient_may_be_nested_deeper_than_the_stack() -> None:
