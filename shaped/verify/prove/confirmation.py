@@ -62,13 +62,16 @@ class Confirmation:
     fault: str = ""
 
 
-def confirm(subject: Subject, traced: Traced, gradients: Mapping[str, Gradient]) -> Confirmation:
-    """Compare the expressions of gradients with what torch computes."""
+def confirm(
+    subject: Subject, traced: Traced, gradients: Mapping[str, Gradient], parameters: Mapping[str, torch.Tensor]
+) -> Confirmation:
+    """Compare the expressions of gradients with what torch computes; `parameters` are those of a module."""
     points = 0
+    given = {name: value.numpy() for name, value in parameters.items()}
     for number, sizes in enumerate(_sizes_of(traced)):
         for style in ("any", "positive"):
             generator = np.random.default_rng(number)
-            fault = _fault_at(subject, traced, gradients, sizes, style, generator)
+            fault = _fault_at(subject, traced, gradients, sizes, style, generator, given)
             if fault:
                 return Confirmation(points, fault)
             points += fault is not None
@@ -96,6 +99,7 @@ def _fault_at(
     sizes: dict[Symbol, int],
     style: str,
     generator: np.random.Generator,
+    parameters: Mapping[str, Any],
 ) -> str | None:
     """What disagrees at one point, empty if nothing does; None if nothing could be compared."""
     values = {name: _drawn(tensor, sizes, style, generator) for name, tensor in traced.inputs.tensors.items()}
@@ -106,7 +110,7 @@ def _fault_at(
         reference, outcome = subject.reference(inputs, upstream), subject.run(inputs, upstream)
     except Exception:  # whatever the program raises for these sizes
         return None
-    own = _as_arrays(values, traced, upstream, sizes)
+    own = {**_as_arrays(values, traced, upstream, sizes), **parameters}
     compared = False
     by_name = _leaves(subject, reference), _leaves(subject, outcome.gradients)
     for name, gradient in gradients.items():

@@ -366,6 +366,23 @@ def symbolic_parameters(module: torch.nn.Module) -> Iterator[None]:
 
 
 @contextmanager
+def in_float64(module: torch.nn.Module | None) -> Iterator[dict[str, torch.Tensor]]:
+    """The parameters of a module by name; they and its buffers are float64 inside."""
+    if module is None:
+        yield {}
+        return
+    values = [each for each in (*module.parameters(), *module.buffers()) if each.is_floating_point()]
+    before = [each.data for each in values]
+    for each in values:
+        each.data = each.data.double()
+    try:
+        yield {name: each.detach() for name, each in module.named_parameters()}
+    finally:
+        for each, data in zip(values, before):
+            each.data = data
+
+
+@contextmanager
 def _named_part(part: str) -> Iterator[None]:
     """Errors as `Untraceable`, with the line of the program."""
     try:

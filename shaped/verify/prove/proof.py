@@ -21,7 +21,7 @@ from shaped.verify.prove.cases import RANKS, Case, cases, factor_orders
 from shaped.verify.prove.confirmation import confirm
 from shaped.verify.prove.elementwise import is_elementwise
 from shaped.verify.prove.judgement import Judgement, judged
-from shaped.verify.prove.programs import Program, Traced, Untraceable, trace
+from shaped.verify.prove.programs import Program, Traced, Untraceable, in_float64, trace
 from shaped.verify.prove.refutation import refuted
 from shaped.verify.subject import Subject, SubjectError
 from shaped.verify.verdict import Level, Verdict
@@ -73,8 +73,8 @@ def prove(
     >>> print(prove(scale, scale_backward))
     scale: proved for every size and value
     """
-    if not isinstance(forward, Module):
-        Subject.of(forward, backward, gradient_of=gradient_of, name=name)  # raises for what is no forward and backward
+    called = forward.forward if isinstance(forward, Module) else forward
+    Subject.of(called, backward, gradient_of=gradient_of, name=name)  # raises for what is no forward and backward
     program = Program.of(forward, backward, gradient_of, name)
     try:
         return Proof(program).verdict()
@@ -207,9 +207,10 @@ class Proof:
     def _confirmed(self, found: Outcome, traced: Traced) -> Outcome:
         """A proof that running the program confirms."""
         gradients = {j.name: j.gradient for j in found.judgements if j.gradient is not None}
-        if self.subject is None or not gradients:
-            return replace(found, notes=(*found.notes, "not confirmed by running it"))
-        confirmation = confirm(self.subject, traced, gradients)
+        if not gradients:
+            return found
+        with in_float64(self.program.module) as parameters:
+            confirmation = confirm(self.subject, traced, gradients, parameters)
         if confirmation.fault:
             return replace(found, level=Level.UNSUPPORTED, reason=f"internal: {confirmation.fault}")
         if not confirmation.points:
@@ -270,9 +271,8 @@ class Proof:
 
     def _refuted(self, outcome: Outcome) -> Verdict | None:
         """A refutation with a witness that torch confirms."""
-        if self.subject is None:
-            return None
-        found = refuted(self.subject, outcome.traced, outcome.judgements)
+        with in_float64(self.program.module):
+            found = refuted(self.subject, outcome.traced, outcome.judgements)
         if found is None:
             return None
         differs = [each.reason for each in outcome.judgements if each.equal is False and each.reason]
@@ -285,9 +285,7 @@ def _kinks_of(traced: Traced) -> list[str]:
     return [f"{name}: {MEANINGS[name].kinks}" for name in found]
 
 
-def _subject(program: Program) -> Subject | None:
-    """The program as torch runs it; None for a module, whose parameters are inputs here."""
-    if program.module is not None:
-        return None
-    forward = program.function or program.forward
+def _subject(program: Program) -> Subject:
+    """The program as torch runs it."""
+    forward = program.function or (program.forward if program.module is None else program.module.forward)
     return Subject.of(forward, program.backward, gradient_of=program.surrogate, name=program.name)
