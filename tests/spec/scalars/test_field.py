@@ -55,6 +55,7 @@ def _combined(terms: list[tuple[Fraction, list[FieldNumber]]]) -> FieldNumber:
     return total
 
 
+@settings(max_examples=40)
 @given(combinations(), combinations(), combinations())
 def test_the_laws_of_a_ring(x: FieldNumber, y: FieldNumber, z: FieldNumber) -> None:
     assert (x + y).residue == (y + x).residue
@@ -65,13 +66,14 @@ def test_the_laws_of_a_ring(x: FieldNumber, y: FieldNumber, z: FieldNumber) -> N
     assert all(0 <= each.residue < PRIME for each in (x, x + y, x * y))
 
 
+@settings(max_examples=40)
 @given(combinations())
 def test_the_inverse(x: FieldNumber) -> None:
     assume(x.residue and x.shadow)
     assert (x * power(x, -1)).residue == 1
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(expressions(), points())
 def test_rational_values_are_those_of_fractions(node: Expr, values: dict[str, list[Fraction]]) -> None:
     exact = evaluate_where_defined(node, [AT], Fractions(), {"n": 3}, values)
@@ -81,6 +83,7 @@ def test_rational_values_are_those_of_fractions(node: Expr, values: dict[str, li
     assert [each.residue for each in field.data] == [residue_of(each) for each in exact.data]
 
 
+@settings(max_examples=40)
 @given(combinations(), combinations())
 def test_exp_turns_sums_into_products(x: FieldNumber, y: FieldNumber) -> None:
     assert of("exp", x + y).residue == (of("exp", x) * of("exp", y)).residue
@@ -90,6 +93,7 @@ def test_exp_turns_sums_into_products(x: FieldNumber, y: FieldNumber) -> None:
     assert of("log", of("exp", x)).residue == x.residue
 
 
+@settings(max_examples=40)
 @given(combinations(), combinations(), combinations())
 def test_exp_finds_a_product_that_is_multiplied_out(x: FieldNumber, y: FieldNumber, z: FieldNumber) -> None:
     assert of("exp", (x + y) * z).residue == (of("exp", x * z) * of("exp", y * z)).residue
