@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # The images of exp lie in the subgroup of this order, which no prime up to 13 divides: there each has one n-th root for
 # n a product of these primes, which exp(x/n) stands for.
 _ORDER = (PRIME - 1) // (2 * 3**2 * 5**2 * 7 * 11 * 13)
+# Below this a shadow may be the rounding error of a number that is 0 by a law that residues lack.
+_NOISE = 1e-9
 _FLOATS = Floats()
 
 
@@ -69,7 +71,7 @@ class Field(ObjectScalars):
     def sign_of(self, value: Any) -> int:
         if value.residue == 0:
             return 0
-        if value.shadow == 0 or math.isnan(value.shadow):
+        if math.isnan(value.shadow) or abs(value.shadow) < _NOISE:
             raise Undefined(Reason.UNDECIDED)
         return 1 if value.shadow > 0 else -1
 

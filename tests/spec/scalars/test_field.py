@@ -181,6 +181,7 @@ def test_different_functions_and_arguments_have_different_images() -> None:
         (lambda: power(A + minus(A), -1), Reason.DIVISION),
         (lambda: of("exp", number(Fraction(1, 31)) * A), Reason.UNSUPPORTED),
         (lambda: FIELD.sign_of(FieldNumber(5, 0.0)), Reason.UNDECIDED),
+        (lambda: FIELD.sign_of(FieldNumber(5, -1e-15)), Reason.UNDECIDED),
     ],
 )
 def test_what_has_no_value(compute: object, reason: Reason) -> None:
