@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TABLE = Path(__file__).parent.parent / "docs" / "exact-op-db.md"
 # Operations whose gradient torch gets wrong, as finite differences of the same samples show.
 FAULTS = {
-    "as_strided_scatter": "torch gives the overwritten entries of the input a gradient of 1; its own test expects to fail",
+    "as_strided_scatter": "the overwritten entries of the input get a gradient of 1",
     "nn.functional.cosine_similarity": "torch clamps the norms without telling autograd: wrong for norms below eps",
     "nn.functional.max_unpool1d": "places that occur twice keep one entry, but all get its gradient",
     "nn.functional.max_unpool2d": "places that occur twice keep one entry, but all get its gradient",

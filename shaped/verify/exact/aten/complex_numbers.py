@@ -30,6 +30,7 @@ _BY_PARTS = frozenset({
     "split", "split_with_sizes", "unbind", "slice_scatter", "select_scatter", "diagonal_scatter",
     "as_strided_scatter", "constant_pad_nd", "gather", "index_select", "take", "index", "masked_select",
     "index_put", "where", "masked_fill", "embedding", "masked_scatter", "scatter",
+    "slice_backward", "select_backward", "diagonal_backward",
     # copies
     "clone", "contiguous", "detach", "alias", "lift_fresh_copy", "lift_fresh", "positive", "copy",
 })  # fmt: skip
@@ -159,6 +160,18 @@ def _sgn(value: ComplexValue) -> ComplexValue:
     size = _abs(value)
     zero = compare(torch.eq, size, 0)
     return value.each(lambda part: where(zero, 0, divide(part, size)))
+
+
+@_complex_rule("eq")
+def _eq(left: Any, right: Any) -> Tensor:
+    one, other = complex_lift(left), complex_lift(right)
+    return compare(torch.eq, one.real, other.real) & compare(torch.eq, one.imaginary, other.imaginary)
+
+
+@_complex_rule("ne")
+def _ne(left: Any, right: Any) -> Tensor:
+    same: Tensor = _eq(left, right)
+    return ~same
 
 
 @_complex_rule("angle")
