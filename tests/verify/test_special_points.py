@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from shaped.verify.samples import Sampler
-from shaped.verify.special_points import float_points, infinite_points, integer_points, near_constants
+from shaped.verify.special_points import float_points, infinite_points, integer_points, joint_points, near_constants
 from shaped.verify.subject import Subject
 from shaped.verify.trials import samplers
 
@@ -79,3 +79,15 @@ def test_generic_values_lie_on_both_sides_of_a_number() -> None:
     x: Any = sample.inputs[0]
     assert (x < 7).any()
     assert (x > 7).any()
+
+
+def test_two_inputs_may_be_special_together() -> None:
+    def f(x: Float[Tensor, "n d"], y: Float[Tensor, "m d"], z: Float[Tensor, "n d"]) -> Tensor:
+        return x + z + y.sum(0)
+
+    found = {sample.point: sample.inputs for sample in joint_points(next(samplers(Subject.without_backward(f))))}
+    assert all((value == 0).all() for value in found["x and y and z are all 0"])
+    x, y, _ = found["x and y have an equal first row"]
+    assert torch.equal(x[0], y[0])
+    assert torch.equal(found["x and z are equal"][0], found["x and z are equal"][2])
+    assert "x and y are equal" not in found

@@ -254,3 +254,30 @@ def test_an_empty_input_gets_a_gradient_of_its_shape() -> None:
     found = float_hazards(forward, backward)
     assert found.level is Level.REFUTED
     assert "the gradient of x has shape (0,)" in found.reason
+
+
+def test_points_of_distance_0_are_tried_and_ends_of_the_forward_are_not() -> None:
+    def angle(y: Float[Tensor, "n"], x: Float[Tensor, "n"]) -> Tensor:
+        return torch.atan2(y, x)
+
+    def angle_backward(grad: Tensor, y: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+        square = x * x + y * y
+        return grad * x / square, -grad * y / square
+
+    def distance(x: Float[Tensor, "n d"], y: Float[Tensor, "n d"]) -> Tensor:
+        return (x - y).abs().sum(-1)
+
+    def distance_backward(grad: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        gradient = grad[:, None] * (x - y) / (x - y).abs()
+        return gradient, -gradient
+
+    def power(x: Float[Tensor, "n"], y: Float[Tensor, "n"]) -> Tensor:
+        return x**y
+
+    def power_backward(grad: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        log = torch.log(torch.where(x > 0, x, torch.ones_like(x)))
+        return grad * y * x ** (y - 1), grad * x**y * log
+
+    assert reason(angle, angle_backward) == "the gradient of y is NaN where y and x are all 0"
+    assert reason(distance, distance_backward) == "the gradient of x is NaN where x and y are all 0"
+    assert reason(power, power_backward) is None
