@@ -5,21 +5,24 @@ Each point has a name that reads well after "where": `x has one entry 0`.
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from shaped.verify.samples import Sample, readable
+from shaped.verify.samples import Sample, positions, readable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from shaped.verify.samples import Sampler
+    from shaped.verify.subject import Inputs
 
 Point = tuple[str, Tensor]
 _MOST_AXES = 3
+_MOST_PAIRS = 3
 # Tiny enough that squares vanish in the dtype, or for half precision products with another tiny number.
 _TINY = {torch.float64: 1e-30, torch.float32: 1e-30, torch.float16: 1e-6, torch.bfloat16: 1e-30}
 
@@ -38,7 +41,7 @@ def near_constants(sampler: Sampler, constants: tuple[float, ...]) -> Iterator[S
 def float_points(sampler: Sampler, constants: tuple[float, ...], dtype: torch.dtype) -> Iterator[tuple[int, Point]]:
     """For each float or complex input, its special values with their names."""
     for i, slot in enumerate(sampler.layout.slots):
-        if slot.kind not in ("float", "complex") or not math.prod(slot.shape):
+        if slot.kind not in ("float", "complex") or not positions(slot):
             continue
         base = sampler.draw(1).inputs[i]
         assert isinstance(base, Tensor)
@@ -122,6 +125,7 @@ def _simple(base: Tensor) -> Iterator[Point]:
     yield "is negative", -base.abs() - 0.1
     yield "is positive", base.abs() + 0.1
     yield "has integer entries", (base * 2).round()
+    yield "has entries 0 and 1", torch.where(base < 0, 0.0, 1.0).to(base.dtype)
     yield "has entries 1 and -1", torch.where(base < 0, -1.0, 1.0).to(base.dtype)
 
 
@@ -134,10 +138,37 @@ def _at(base: Tensor, constants: tuple[float, ...]) -> Iterator[Point]:
         yield f"has all entries {constant:g}", torch.full_like(base, constant)
 
 
+def joint_points(sampler: Sampler) -> Iterator[Sample]:
+    """Inputs that are special together: all 0, two equal ones, two with an equal first row (a distance of 0)."""
+    base = sampler.draw(2).inputs
+    slots = sampler.layout.slots
+    places = [i for i, slot in enumerate(slots) if slot.kind in ("float", "complex") and positions(slot)]
+    if len(places) < 2:
+        return
+    zeros = {i: torch.zeros_like(value) for i, value in enumerate(base) if i in places and isinstance(value, Tensor)}
+    yield _with(sampler, base, zeros, f"{' and '.join(slots[i].name for i in places)} are all 0")
+    for i, j in itertools.islice(itertools.combinations(places, 2), _MOST_PAIRS):
+        first, second = base[i], base[j]
+        assert isinstance(first, Tensor)
+        assert isinstance(second, Tensor)
+        names = f"{slots[i].name} and {slots[j].name}"
+        if first.shape == second.shape:
+            yield _with(sampler, base, {j: first.to(second.dtype)}, f"{names} are equal")
+        if first.ndim and first.shape[1:] == second.shape[1:]:
+            changed = second.clone()
+            changed[0] = first[0].to(second.dtype)
+            yield _with(sampler, base, {j: changed}, f"{names} have an equal first row")
+
+
+def _with(sampler: Sampler, base: Inputs, changed: Mapping[int, Tensor], point: str) -> Sample:
+    inputs = tuple(changed.get(i, value) for i, value in enumerate(base))
+    return Sample(inputs, sampler.layout.sizes, point)
+
+
 def infinite_points(sampler: Sampler) -> Iterator[tuple[int, list[Point]]]:
     """For each float input, the points with entries -inf, a class of points after the other."""
     for i, slot in enumerate(sampler.layout.slots):
-        if slot.kind != "float" or not math.prod(slot.shape):
+        if slot.kind != "float" or not positions(slot):
             continue
         bases = [sampler.draw(number).inputs[i] for number in (1, 2, 3)]
         tensors = [base for base in bases if isinstance(base, Tensor)]

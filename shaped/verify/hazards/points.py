@@ -10,10 +10,10 @@ from torch import Tensor
 from shaped.verify.comparison import reference
 from shaped.verify.constants import constants, takes_logarithms
 from shaped.verify.faults import Counterexample, Fault, is_nan, number
-from shaped.verify.leaves import differentiable
+from shaped.verify.leaves import differentiable, has_gradient
 from shaped.verify.refutation import fault_at
 from shaped.verify.samples import Sample, all_finite, draw_upstream
-from shaped.verify.special_points import float_points, infinite_points, integer_points
+from shaped.verify.special_points import float_points, infinite_points, integer_points, joint_points
 from shaped.verify.trials import counts, finite_outputs, given_sample, outputs_at
 from shaped.verify.verdict import Level
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from shaped.verify.samples import Sampler
     from shaped.verify.subject import Inputs, Subject, Tensors
+
+_NEIGHBOURS, _NEAR = 6, 1e-6
 
 
 def faults_at_points(
@@ -63,6 +65,24 @@ def special_samples(subject: Subject, sampler: Sampler, dtype: torch.dtype) -> I
     for i, (name, value) in float_points(sampler, mentioned, dtype):
         for inputs in with_companions(sampler, i, value, draws):
             yield Sample(inputs, sizes, name)
+    for sample in joint_points(sampler):
+        if _is_inside(sampler, sample.inputs):
+            yield sample
+
+
+def _is_inside(sampler: Sampler, inputs: Inputs) -> bool:
+    """Whether the forward is finite all around: 0**0 at the end of what x**y takes is a convention, no point of it."""
+    generator = torch.Generator().manual_seed(2)
+    neighbours = (
+        tuple(
+            value + _NEAR * torch.randn(value.shape, generator=generator, dtype=value.dtype)
+            if isinstance(value, Tensor) and has_gradient(value)
+            else value
+            for value in inputs
+        )
+        for _ in range(_NEIGHBOURS)
+    )
+    return all(map(sampler.is_finite, neighbours))
 
 
 def with_companions(sampler: Sampler, place: int, value: Tensor, draws: int = 1) -> Iterator[Inputs]:
