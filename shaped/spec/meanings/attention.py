@@ -8,9 +8,9 @@ from shaped.errors import ShapeError
 from shaped.spec.expr import index_nonnegative, power, real
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.blend import masked_fill
+from shaped.spec.meanings.sizes import quotient
 from shaped.spec.meanings.softmax import softmax
 from shaped.spec.meanings.unbroadcast import unbroadcast
-from shaped.spec.normal_form import divide
 from shaped.spec.tensor import NotExpressible, Tensor, TensorLike, build, constant, tensor
 
 Grads = tuple[Tensor | None, ...]
@@ -29,11 +29,7 @@ def _shared_heads(query: Tensor, key: Tensor, value: Tensor, enable_gqa: bool) -
         return key, value
     repeated = []
     for each in (key, value):
-        times, rest = divide(query.sizes[-3], each.sizes[-3])
-        if rest.terms:
-            raise NotExpressible(
-                f"{query.sizes[-3]} query heads that share {each.sizes[-3]}, which need not divide them"
-            )
+        times = quotient("scaled_dot_product_attention", query.sizes[-3], each.sizes[-3])
         repeated.append(each.repeat_interleave(times, -3))
     return repeated[0], repeated[1]
 

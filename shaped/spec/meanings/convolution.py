@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from shaped.errors import ShapeError
 from shaped.spec.dims import Dim
 from shaped.spec.expr import Expr, bracket, index_zero, where
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.labels import require_equal, require_rank
 from shaped.spec.meanings.places import fresh_axis, new_axis, place_of, with_axes
-from shaped.spec.meanings.sizes import SizeLike, as_dim, per_axis
+from shaped.spec.meanings.sizes import SizeLike, as_dim, per_axis, quotient
 from shaped.spec.meanings.windows import Places, Windows, inside, over, places, sliding
-from shaped.spec.normal_form import divide
-from shaped.spec.tensor import Axis, NotExpressible, Tensor, summed, with_entry
+from shaped.spec.tensor import Axis, Tensor, summed, with_entry
 
 PerAxis = SizeLike | Sequence[SizeLike]
 Grads = tuple[Tensor, ...]
@@ -42,12 +40,7 @@ class _Channels:
             ShapeError: the groups do not divide the channels.
         """
         count = as_dim(groups)
-        share, rest = divide(written, count)
-        if rest.terms:
-            if rest.constant is None:
-                raise NotExpressible(f"{written} channels in {count} groups, which need not divide them")
-            raise ShapeError("conv", f"{count} groups do not divide {written} channels", dims=(written, count))
-        return _Channels(count, read, share)
+        return _Channels(count, read, quotient("conv", written, count))
 
     def reading(self, group: Dim, channel: Dim) -> Dim:
         """The channel that a group reads as its own number `channel`."""

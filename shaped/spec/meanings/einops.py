@@ -11,8 +11,7 @@ from shaped.spec.meaning import meaning
 from shaped.spec.meanings.joining import cat, stack
 from shaped.spec.meanings.labels import Label, contract
 from shaped.spec.meanings.reshape import reshape
-from shaped.spec.meanings.sizes import SizeLike, as_dim
-from shaped.spec.normal_form import divide
+from shaped.spec.meanings.sizes import DivisionNeeded, SizeLike, as_dim, division_that_makes_equal, quotient
 from shaped.spec.ops.einops_pattern import (
     Element,
     Group,
@@ -65,14 +64,12 @@ class _Axes:
             raise ShapeError(self.operation, f"the sizes of {' and '.join(map(str, unknown))} are not given")
         if not unknown:
             if known != size:
+                division = division_that_makes_equal(known, size)
+                if division is not None:
+                    raise DivisionNeeded(self.operation, *division)
                 raise ShapeError(self.operation, f"sizes {known} and {size} differ", dims=(known, size))
             return
-        quotient, rest = divide(size, known)
-        if rest.terms:
-            if size.constant is None or known.constant is None:
-                raise NotExpressible(f"an axis of size {size} in parts of {known}, which need not divide it")
-            raise ShapeError(self.operation, f"{known} does not divide {size}", dims=(known, size))
-        self.sizes[unknown[0]] = quotient
+        self.sizes[unknown[0]] = quotient(self.operation, size, known)
 
     def groups(self) -> list[list[Any]]:
         """What each axis of the right side is made of."""

@@ -14,7 +14,7 @@ from shaped.spec.atoms import Symbol
 from shaped.spec.dims import ONE, ZERO, Dim, product
 from shaped.spec.index import Index, flatten, fresh_index, split
 from shaped.spec.meaning import backward, meaning
-from shaped.spec.meanings.sizes import SizeLike, as_dim, as_sizes
+from shaped.spec.meanings.sizes import DivisionNeeded, SizeLike, as_dim, as_sizes, division_that_makes_equal, quotient
 from shaped.spec.normal_form import divide
 from shaped.spec.substitution import substitute
 from shaped.spec.tensor import Axis, NotExpressible, Tensor
@@ -49,6 +49,9 @@ class _Regrouping:
         """The new axes, and the old factors in their indices."""
         total, wanted = product([factor.size for factor in self.factors]), product(self.sizes)
         if total != wanted:
+            division = division_that_makes_equal(total, wanted)
+            if division is not None:
+                raise DivisionNeeded("reshape", *division)
             raise ShapeError(
                 "reshape", f"{total} elements cannot be {' x '.join(map(str, self.sizes))}", dims=(total, wanted)
             )
@@ -132,11 +135,7 @@ def with_inferred(input: Tensor, sizes: Sequence[Dim]) -> tuple[Dim, ...]:
         raise ShapeError("reshape", "only one size can be -1")
     total = product(list(input.sizes))
     known = product([size for size in sizes if size != -1])
-    inferred = _quotient(total, known) if known.terms else None
-    if inferred is None:
-        if total.constant is None or known.constant is None:
-            raise NotExpressible(f"reshape of {total} elements in parts of {known}, which need not divide it")
-        raise ShapeError("reshape", f"{total} elements cannot be parts of {known}", dims=(total, known))
+    inferred = quotient("reshape", total, known)
     return tuple(inferred if size == -1 else size for size in sizes)
 
 

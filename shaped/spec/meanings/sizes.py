@@ -7,7 +7,8 @@ from typing import Any
 
 from shaped.errors import ShapeError
 from shaped.spec.bounds import lower_bound
-from shaped.spec.dims import ONE, Dim
+from shaped.spec.dims import ONE, ZERO, Dim, FloorDiv, Monomial
+from shaped.spec.normal_form import common_monomial, divide, divide_monomial
 from shaped.spec.tensor import Axis, NotExpressible, Tensor
 
 # What a program may pass where a size is expected: an int, a `Dim`, or an object whose `dim` is one.
@@ -105,3 +106,55 @@ def may_be_one(size: Dim) -> bool:
     """Whether the size is not seen to be at least 2."""
     low = lower_bound(size)
     return low is None or low < 2
+
+
+class DivisionNeeded(NotExpressible):
+    """A program is followed only where one size divides another, which is not known.
+
+    Args:
+        what: the operation.
+        size: what is divided.
+        by: what divides it.
+    """
+
+    def __init__(self, what: str, size: Dim, by: Dim) -> None:
+        super().__init__(f"{what} of {size} elements in parts of {by}, which need not divide it")
+        self.size = size
+        self.by = by
+
+
+def quotient(what: str, size: Dim, by: Dim) -> Dim:
+    """size / by.
+
+    Raises:
+        ShapeError: it leaves a rest.
+        DivisionNeeded: it may leave one.
+    """
+    found, rest = divide(size, by) if by.terms else (ZERO, size)
+    if not rest.terms:
+        return found
+    if size.constant is not None and by.constant is not None:
+        raise ShapeError(what, f"{by} does not divide {size}", dims=(size, by))
+    shared = common_monomial(Dim(dict.fromkeys((*dict(size.terms), *dict(by.terms)), 1)))
+    raise DivisionNeeded(what, _without(size, shared), _without(by, shared))
+
+
+def _without(dim: Dim, shared: Monomial) -> Dim:
+    """A size without the atoms that all of its terms have."""
+    terms = ((divide_monomial(monomial, shared), coefficient) for monomial, coefficient in dim.terms)
+    return Dim({monomial: coefficient for monomial, coefficient in terms if monomial is not None})
+
+
+def division_that_makes_equal(left: Dim, right: Dim) -> tuple[Dim, Dim] | None:
+    """A size and what has to divide it for two sizes to be equal, as `d` and `h` for `h*(d//h)` and `d`; None if none.
+
+    >>> d, h = Dim.name("d"), Dim.name("h")
+    >>> print(*division_that_makes_equal(h * (d // h), d) or ())
+    d h
+    """
+    for atom in (left - right).atoms():
+        if isinstance(atom, FloorDiv) and (symbol := atom.numerator.symbol) is not None:
+            multiple = {symbol: atom.denominator * Dim.name(f"{symbol.name}/{atom.denominator}")}
+            if left.substitute(multiple) == right.substitute(multiple):
+                return atom.numerator, atom.denominator
+    return None

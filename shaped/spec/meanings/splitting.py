@@ -10,7 +10,7 @@ from shaped.spec.expr import Expr, bracket, index_zero, real, where
 from shaped.spec.index import is_nonnegative
 from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.places import fresh_axis, in_range, new_axis, taken
-from shaped.spec.meanings.sizes import SizeLike, as_dim, as_int, is_size
+from shaped.spec.meanings.sizes import DivisionNeeded, SizeLike, as_dim, as_int, is_size
 from shaped.spec.normal_form import divide
 from shaped.spec.tensor import NotExpressible, Tensor, build, summed
 
@@ -128,7 +128,7 @@ def chunk_sizes(size: Dim, chunks: int) -> list[Dim]:
         if not piece.terms:
             return [ZERO] * chunks
     if rest.terms:
-        raise NotExpressible(f"{chunks} chunks of an axis of size {size}, which need not be a multiple of {chunks}")
+        raise DivisionNeeded("chunk", size, Dim.of(chunks))
     return equal_pieces(size, piece)
 
 

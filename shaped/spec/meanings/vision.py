@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from shaped.errors import ShapeError
 from shaped.spec.dims import ONE, ZERO, Dim, minimum
 from shaped.spec.expr import Expr, index_nonnegative, real, where
 from shaped.spec.meaning import MEANINGS, backward, meaning
@@ -13,31 +12,16 @@ from shaped.spec.meanings.adaptive_pooling import OutputSize
 from shaped.spec.meanings.places import fresh_axis, new_axis, place_of, taken
 from shaped.spec.meanings.reshape import flatten_ as flatten
 from shaped.spec.meanings.reshape import reshape
-from shaped.spec.meanings.sizes import SizeLike, as_dim, is_size
+from shaped.spec.meanings.sizes import SizeLike, as_dim, is_size, quotient
 from shaped.spec.normal_form import divide
 from shaped.spec.tensor import NotExpressible, Tensor, with_entry
-
-
-def _exact(size: Dim, by: Dim, what: str) -> Dim:
-    """size / by.
-
-    Raises:
-        ShapeError: it leaves a rest.
-        NotExpressible: it may leave one.
-    """
-    quotient, rest = divide(size, by)
-    if rest.terms:
-        if rest.constant is not None and by.constant is not None:
-            raise ShapeError(what, f"{by} does not divide {size}", dims=(size, by))
-        raise NotExpressible(f"{what} of an axis of size {size} by {by}, which need not divide it")
-    return quotient
 
 
 @meaning("pixel_shuffle")
 def pixel_shuffle(input: Tensor, upscale_factor: SizeLike) -> Tensor:
     factor = as_dim(upscale_factor)
     *batch, channels, height, width = input.sizes
-    depth = _exact(channels, factor * factor, "pixel_shuffle")
+    depth = quotient("pixel_shuffle", channels, factor * factor)
     apart = input.reshape(*batch, depth, factor, factor, height, width)
     first = len(batch)
     order = [*range(first + 1), first + 3, first + 1, first + 4, first + 2]
@@ -53,7 +37,7 @@ def pixel_shuffle_backward(grad: Tensor, input: Tensor, upscale_factor: SizeLike
 def pixel_unshuffle(input: Tensor, downscale_factor: SizeLike) -> Tensor:
     factor = as_dim(downscale_factor)
     *batch, channels, height, width = input.sizes
-    rows, columns = (_exact(size, factor, "pixel_unshuffle") for size in (height, width))
+    rows, columns = (quotient("pixel_unshuffle", size, factor) for size in (height, width))
     apart = input.reshape(*batch, channels, rows, factor, columns, factor)
     first = len(batch)
     order = [*range(first + 1), first + 2, first + 4, first + 1, first + 3]
@@ -67,13 +51,13 @@ def pixel_unshuffle_backward(grad: Tensor, input: Tensor, downscale_factor: Size
 
 @meaning("channel_shuffle")
 def channel_shuffle(input: Tensor, groups: SizeLike) -> Tensor:
-    share = _exact(input.sizes[1], as_dim(groups), "channel_shuffle")
+    share = quotient("channel_shuffle", input.sizes[1], as_dim(groups))
     return flatten(input.unflatten(1, (groups, share)).transpose(1, 2), 1, 2)
 
 
 @backward("channel_shuffle")
 def channel_shuffle_backward(grad: Tensor, input: Tensor, groups: SizeLike) -> Tensor:
-    share = _exact(input.sizes[1], as_dim(groups), "channel_shuffle")
+    share = quotient("channel_shuffle", input.sizes[1], as_dim(groups))
     return flatten(grad.unflatten(1, (share, groups)).transpose(1, 2), 1, 2)
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from shaped.errors import ShapeError
 from shaped.spec.dims import Dim
-from shaped.spec.tensor import NotExpressible, variable
+from shaped.spec.meanings.sizes import DivisionNeeded
+from shaped.spec.tensor import variable
 from tests.spec.meanings.against_torch import assert_as_torch, assert_backward
 
 SIZES = {"b": 2, "t": 3, "h": 2, "d": 5}
@@ -77,13 +78,18 @@ def test_splitting_heads_and_merging_them_again_gives_the_same_expression() -> N
 def test_another_number_of_elements_is_a_fault() -> None:
     with pytest.raises(ShapeError, match="n elements"):
         variable("x", ("n",)).reshape(Dim.name("m"))
-    with pytest.raises(ShapeError, match="6 elements cannot be parts of 4"):
+    with pytest.raises(ShapeError, match="4 does not divide 6"):
         variable("x", (2, 3)).reshape(4, -1)
 
 
 def test_parts_that_need_not_divide_are_refused() -> None:
-    with pytest.raises(NotExpressible, match="need not divide"):
-        variable("x", ("n",)).reshape(2, -1)
+    with pytest.raises(DivisionNeeded, match="need not divide") as refused:
+        variable("x", ("b", "n")).reshape(Dim.name("b"), 2, -1)
+    assert (refused.value.size, refused.value.by) == (Dim.name("n"), Dim.of(2))
+    h, d = Dim.name("h"), Dim.name("d")
+    with pytest.raises(DivisionNeeded) as refused:
+        variable("x", (d,)).reshape(h, d // h)
+    assert (refused.value.size, refused.value.by) == (d, h)
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_parts_are_those_of_torch(program: Callable[..., Any], axes: str) -> Non
 
 
 def test_a_number_of_pieces_that_depends_on_a_size_is_refused() -> None:
-    with pytest.raises(NotExpressible, match="multiple of 2"):
+    with pytest.raises(NotExpressible, match="n elements in parts of 2"):
         variable("x", ("n",)).chunk(2)
     with pytest.raises(NotExpressible, match="depends on the sizes"):
         variable("x", ("n",)).split(2)
