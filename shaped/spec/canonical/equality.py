@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.canonical import sums
 from shaped.spec.canonical.assumptions import NO_ASSUMPTIONS, Assumptions, Undecided, Undefined
-from shaped.spec.canonical.atoms import BaseAtom, IndexNonnegativeAtom, NumberAtom, PiAtom, PrimeAtom, ZeroAtom
+from shaped.spec.canonical.atoms import BaseAtom, IndexNonnegativeAtom, NumberAtom, PiAtom, PrimeAtom, SumAtom, ZeroAtom
 from shaped.spec.canonical.differentiate import derivative
 from shaped.spec.canonical.domain import Requirement, is_contradictory, requirements_of
 from shaped.spec.canonical.factorings import axis_splits
 from shaped.spec.canonical.null_sets import is_null
 from shaped.spec.canonical.polynomials import Context, Polynomial, accumulate, exact
+from shaped.spec.canonical.prefixes import with_one_side
 from shaped.spec.canonical.products import Factors, merged, normalise
 from shaped.spec.canonical.read import read
 from shaped.spec.canonical.required import vanishes_where_required
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from shaped.spec.expr import Variable
     from shaped.spec.index import Index
 
-MOST_PLACES = 64  # of free axes of constant size that are written out
+MOST_PLACES = 256  # of free axes of constant size that are written out
 MOST_CLEARINGS = 6  # rounds of multiplying by denominators
 LARGEST_CONTEXT = 20_000  # atoms: a context with more is not used again
 
@@ -293,6 +294,8 @@ def _close(attempt: _Attempt, difference: Polynomial, notes: list[str]) -> bool:
         reduced = Polynomial(reduced.context, {})
         used.append("the requirements")
     if reduced.terms:
+        reduced = with_one_side(reduced)
+    if reduced.terms:
         cleared = _cleared(reduced)
         if cleared is not None and (not cleared.terms or not sums.with_factors_inside(cleared).terms):
             reduced = Polynomial(reduced.context, {})
@@ -300,7 +303,7 @@ def _close(attempt: _Attempt, difference: Polynomial, notes: list[str]) -> bool:
     if reduced.terms:
         left = Polynomial(reduced.context, {})
         for monomial, c in reduced.terms.items():
-            kink = next((a for a, _ in monomial if isinstance(a, ZeroAtom) and is_null(a.argument)), None)
+            kink = _kink_of(monomial)
             if kink is None:
                 left = left + Polynomial(reduced.context, {monomial: c})
             else:
@@ -312,6 +315,18 @@ def _close(attempt: _Attempt, difference: Polynomial, notes: list[str]) -> bool:
     attempt.used += used
     attempt.kinks |= kinks
     return True
+
+
+def _kink_of(monomial: Monomial) -> ZeroAtom | None:
+    """A condition, met on a null set only, without which the term is 0; also one under a sum, for each of its terms."""
+    for atom, e in monomial:
+        if isinstance(atom, ZeroAtom) and is_null(atom.argument):
+            return atom
+        if isinstance(atom, SumAtom) and e > 0:
+            found = _kink_of(atom.body)
+            if found is not None:
+                return found
+    return None
 
 
 def _cleared(form: Polynomial) -> Polynomial | None:

@@ -45,7 +45,12 @@ def axis_splits(form: Polynomial) -> Iterator[list[dict[Index, Dim]]]:
                 major = unused_index(parts, used)
                 used.add(major)
                 majors = [major.dim]
-            values = [{**each, index: major * step + minor.dim} for each in values for major in majors]
+            minors = [minor.dim]
+            width = step.constant
+            if width is not None and width <= MOST_PARTS:
+                minors = [Dim.of(value) for value in range(width)]
+            places = [major * step + each for major in majors for each in minors]
+            values = [{**each, index: place} for each in values for place in places]
         yield values
 
 
@@ -62,10 +67,10 @@ def _strides(form: Polynomial) -> list[Dim]:
             for index in free_indices(dim):
                 if len(index.size.terms) == 1:
                     found.setdefault(index.size)
-            for monomial, _ in dim.terms:
+            for monomial, c in dim.terms:
                 sizes = tuple(each for each in monomial if not isinstance(each[0], (Index, FloorDiv)))
-                if sizes and sizes != monomial:
-                    found.setdefault(Dim({sizes: 1}))
+                if sizes != monomial:
+                    found.setdefault(Dim({sizes: abs(c)}))
             for inner in dim.atoms():
                 if isinstance(inner, FloorDiv):
                     found.setdefault(inner.denominator)

@@ -8,7 +8,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from shaped.spec.atoms import Symbol
-from shaped.spec.bounds import lower_bound
+from shaped.spec.bounds import lower_bound, split_by
 from shaped.spec.canonical.assumptions import Undefined
 from shaped.spec.canonical.atoms import (
     Atom,
@@ -33,13 +33,15 @@ from shaped.spec.canonical.ranges import (
     simplified,
 )
 from shaped.spec.canonical.signs import Sign, sign_of, sign_of_power
-from shaped.spec.dims import Dim, FloorDiv
+from shaped.spec.dims import Dim, FloorDiv, Min
 from shaped.spec.expr import Variable
 from shaped.spec.index import Index, Lookup, free_indices
 from shaped.spec.normal_form import common_monomial, divide, divide_monomial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+LARGEST_SCALE = 16  # by which a condition is multiplied to compare it with another
 
 # --- conditions on indices
 
@@ -89,6 +91,13 @@ def index_nonnegative(context: Context, dim: Dim) -> Polynomial:
         return context.constant(0)
     if is_nonnegative(-dim, context.known):
         return index_zero(context, dim)
+    for atom in dim.atoms():
+        parts = split_by(dim, atom) if isinstance(atom, Min) else None
+        if isinstance(atom, Min) and parts is not None and parts[0] == 1:  # min(a, b) + e >= 0 where both are
+            both = context.constant(1)
+            for choice in atom.choices:
+                both = both * index_nonnegative(context, choice + parts[1])
+            return both
     if dim.constant_part < 0 and _is_difference(dim):
         return 1 - index_nonnegative(context, -dim - 1)  # i > j as not j >= i: one form for both sides of a mask
     step = gcd(*(c for monomial, c in dim.terms if monomial))
@@ -340,11 +349,20 @@ def _implied_by_ranges(context: Context, conditions: list[Atom]) -> Atom | _Cont
             if other is atom or not isinstance(other, (IndexNonnegativeAtom, IndexZeroAtom)):
                 continue
             signs = (1,) if isinstance(other, IndexNonnegativeAtom) else (1, -1)
-            if any(is_nonnegative(atom.dim - other.dim * sign, known) for sign in signs):
-                return atom
-            if any(is_negative(atom.dim + other.dim * sign, known) for sign in signs):
-                return CONTRADICTION
+            for scale in (1, *_scales(atom.dim, other.dim)):
+                # For integers, scale*d + scale - 1 >= 0 says d >= 0, and scale*d < 0 says d < 0.
+                if any(is_nonnegative(atom.dim * scale + (scale - 1) - other.dim * sign, known) for sign in signs):
+                    return atom
+                if any(is_negative(atom.dim * scale + other.dim * sign, known) for sign in signs):
+                    return CONTRADICTION
     return None
+
+
+def _scales(dim: Dim, other: Dim) -> list[int]:
+    """Numbers above 1 by which `dim` may be multiplied to meet a term of the other."""
+    found = dict(other.terms)
+    scales = {abs(found[m]) // abs(c) for m, c in dim.terms if m and m in found and found[m] % c == 0}
+    return sorted(scale for scale in scales if 1 < scale <= LARGEST_SCALE)
 
 
 def _with_zero_used(context: Context, coefficient: Rational, factors: Factors, atom: ZeroAtom) -> Polynomial | None:

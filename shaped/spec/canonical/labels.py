@@ -21,7 +21,7 @@ from shaped.spec.canonical.atoms import (
     SumAtom,
 )
 from shaped.spec.canonical.polynomials import Context, Polynomial, bound_index, unused_index
-from shaped.spec.canonical.prefixes import turned
+from shaped.spec.canonical.prefixes import by_places, turned
 from shaped.spec.canonical.products import Factors, merged, monomial_of, normalise
 from shaped.spec.canonical.ranges import coefficient_of, is_index_free, is_nonnegative
 from shaped.spec.canonical.signatures import atom_signature, dim_signature, size_signature, text_signature
@@ -200,7 +200,7 @@ def _with_prefix_turned(context: Context, bound: tuple[Index, ...], factors: Fac
     for atom in factors:
         if isinstance(atom, IndexNonnegativeAtom) and len(atom.free & inside) == 1:
             (index,) = atom.free & inside
-            condition = turned(atom, index)
+            condition = by_places(atom) if atom.free == {index} else turned(atom, index)
             if condition is not None:
                 return sums.sum_over(bound, normalise(context, 1, merged(factors, [(atom, -1)])) * condition)
     return None

@@ -38,11 +38,37 @@ def _with_cut_moved(context: Context, dim: Dim) -> Polynomial:
     return indicators.index_nonnegative(context, dim - shift) + places.scaled(1 if shift > 0 else -1)
 
 
-def _without_end(atom: IndexNonnegativeAtom) -> Polynomial | None:
-    """A condition that only the first or the last place does not meet: [i >= 1] is 1 - [i = 0]."""
-    if not is_nonnegative(atom.dim + 1, atom.context.known):
-        return None
-    return 1 - indicators.index_zero(atom.context, atom.dim + 1)
+def by_places(atom: IndexNonnegativeAtom) -> Polynomial | None:
+    """A condition that few places at an end meet, or do not meet, by these: [i >= 1] is 1 - [i = 0]."""
+    context, dim = atom.context, atom.dim
+    for count in range(1, FARTHEST_CUT + 1):
+        if is_nonnegative(dim + count, context.known):
+            failing = (indicators.index_zero(context, dim + place) for place in range(1, count + 1))
+            return 1 - total_of(context, failing)
+        if is_nonnegative(count - 1 - dim, context.known):
+            return total_of(context, (indicators.index_zero(context, dim - place) for place in range(count)))
+    return None
+
+
+def with_one_side(form: Polynomial) -> Polynomial:
+    """The form with conditions by places where they are few, and by one of two opposite conditions, outside sums."""
+    atoms = {a: None for m in form.terms for a, _ in m if isinstance(a, IndexNonnegativeAtom)}
+    for atom in sorted(atoms, key=lambda each: each.number):
+        result = by_places(atom)
+        if result is None:
+            opposite = indicators.index_nonnegative(form.context, -atom.dim - 1)
+            single = opposite.single
+            if single is not None and single[0][0][0].number < atom.number and single[0][0][0] in atoms:
+                result = 1 - opposite
+        if result is not None:
+            kept = {m: c for m, c in form.terms.items() if all(a is not atom for a, _ in m)}
+            changed = [
+                normalise(form.context, c, merged(m, [(atom, -1)])) * result
+                for m, c in form.terms.items()
+                if m not in kept
+            ]
+            form = total_of(form.context, [Polynomial(form.context, kept), *changed])
+    return form
 
 
 def with_prefixes(form: Polynomial, index: Index) -> Polynomial:
@@ -50,7 +76,7 @@ def with_prefixes(form: Polynomial, index: Index) -> Polynomial:
     for monomial in form.terms:
         for atom, _ in monomial:
             if isinstance(atom, IndexNonnegativeAtom) and index in atom.free:
-                result = _without_end(atom) if atom.free == {index} else turned(atom, index)
+                result = by_places(atom) if atom.free == {index} else turned(atom, index)
                 if result is not None:
                     kept = {m: c for m, c in form.terms.items() if all(a is not atom for a, _ in m)}
                     parts = [Polynomial(form.context, kept)]
