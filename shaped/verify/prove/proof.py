@@ -152,7 +152,8 @@ class Proof:
         for factors in factor_orders(self.program.signature):
             for with_intermediates in (True, False):
                 found = self._attempt(replace(case, factors=factors), with_intermediates=with_intermediates)
-                if found.level is Level.PROVED:
+                differs = any(judgement.disagreement is not None for judgement in found.judgements)
+                if found.level is Level.PROVED or differs:
                     return found
                 first = first or found
                 if found.traced is None or not found.traced.intermediates.known:
