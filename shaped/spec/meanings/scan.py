@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim
 from shaped.spec.expr import (
+    INFINITY,
     Condition,
     Exists,
     Expr,
@@ -23,7 +24,7 @@ from shaped.spec.meanings.extremes import ValuesAndIndices
 from shaped.spec.meanings.joining import cat
 from shaped.spec.meanings.kinds import converted, promoted, requested
 from shaped.spec.meanings.order import is_equal, is_greater
-from shaped.spec.tensor import Tensor, build, multiplied, summed
+from shaped.spec.tensor import Tensor, build, greatest, multiplied, summed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,19 +96,29 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     size = _size(input, dim)
 
     def entry(x: Callable[[Dim], Expr], i: Dim) -> Expr:
-        return apply("log", summed(size, lambda k: where(_until(i, k), apply("exp", x(k)), 0)))
+        shift = greatest(size, lambda k: where(_until(i, k), x(k), -INFINITY))  # it cancels, and is how torch rounds it
+        total = summed(size, lambda k: where(_until(i, k), apply("exp", x(k) - shift), 0))
+        return apply("log", total) + shift
 
     return along(input, dim, entry, "float")
 
 
 @backward("logcumsumexp")
 def logcumsumexp_backward(grad: Tensor, input: Tensor, dim: int) -> Tensor:
-    """e^x times the running sum from the other end of grad e^-result."""
+    """To each element the share that it has in every sum which it is in."""
     if not input.rank:
         return grad
-    weighted: Tensor = grad * (-logcumsumexp(input, dim)).exp()
-    result: Tensor = input.exp() * cumsum_backward(weighted, input, dim)
-    return result
+    axis, size, result = input.axis(dim), _size(input, dim), logcumsumexp(input, dim)
+
+    def at(*places: Dim) -> Expr:
+        def share(i: Dim) -> Expr:
+            there = (*places[:axis], i, *places[axis + 1 :])
+            weight = apply("exp", input.at(*places) - result.at(*there))
+            return where(_until(i, places[axis]), grad.at(*there) * weight, 0)
+
+        return summed(size, share)
+
+    return build(input.sizes, at)
 
 
 _TIES = "several extremes so far: the last takes the gradient"
@@ -149,6 +160,8 @@ def _running_extreme(input: Tensor, dim: int, is_better: Callable[[Expr, Expr], 
 def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
+    if n == 0:
+        return input  # torch then takes nothing before or behind it
     parts = [part for part in (prepend, input, append) if part is not None]
     result = cat(parts, dim) if len(parts) > 1 else input
     for _ in range(n):

@@ -12,7 +12,7 @@ from shaped.spec.meanings.extremes import amax, amin
 from shaped.spec.meanings.kinds import number
 from shaped.spec.meanings.order import is_true
 from shaped.spec.meanings.reduction import Dims, as_dims, broadcast_like, repeated, sum_
-from shaped.spec.tensor import NotExpressible, Number, Tensor, pointwise
+from shaped.spec.tensor import NotExpressible, Number, Tensor, pointwise, tensor
 
 _INFINITY = float("inf")
 _KINKS = "norm 0: 0; an element 0, ord below 2: 0; several extremes, ord infinite: each an equal share"
@@ -152,20 +152,27 @@ def linalg_norm(
 
 @meaning("cov", domain="more observations than the correction")
 def cov(input: Tensor, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
-    if fweights is not None or aweights is not None:
-        raise NotExpressible("a covariance with weights")
-    observations = input.sizes[-1] if input.rank else 1
-    centered: Tensor = input - input.mean(-1, keepdim=True) if input.rank else input - input
-    if input.rank < 2:
-        return sum_(centered**2, None) / (observations - correction)
-    result: Tensor = centered @ centered.transpose(0, 1)
-    return result / (observations - correction)
+    rows = input if input.rank == 2 else Tensor(((), *(input.axes or ((),))), input.body, input.kind)
+    weights = [each for each in (fweights, aweights) if each is not None]
+    weight = weights[0] * weights[1] if len(weights) == 2 else weights[0] if weights else None
+    total = tensor(rows.sizes[1]) if weight is None else sum_(weight)
+    mean = sum_(rows if weight is None else rows * weight, 1, keepdim=True) / total
+    lost = correction if aweights is None or weight is None else correction * sum_(weight * aweights) / total
+    centered = rows - mean
+    covariance: Tensor = centered @ (centered if weight is None else centered * weight).transpose(0, 1)
+    result = covariance / (total - lost)
+    return _of_one_variable(result) if not rows.axes[0] else result
+
+
+def _of_one_variable(matrix: Tensor) -> Tensor:
+    """torch gives the variance of a single variable without axes."""
+    return Tensor((), matrix.body, matrix.kind)
 
 
 @meaning("corrcoef", domain="no variable is constant")
 def corrcoef(input: Tensor) -> Tensor:
     covariance = cov(input)
-    if input.rank < 2:
+    if not covariance.rank:
         return covariance / covariance
     deviation: Tensor = covariance.diagonal().sqrt()
     result: Tensor = covariance / deviation.unsqueeze(1) / deviation

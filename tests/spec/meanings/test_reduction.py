@@ -159,6 +159,10 @@ def test_a_scan(name: str, dim: int) -> None:
     agree(f"torch.{name}", X, dim)
 
 
+def test_a_running_log_sum_does_not_overflow() -> None:
+    agree("torch.logcumsumexp", values(-800, 0, 900), 0)
+
+
 def test_the_gradient_of_a_running_product_is_right_at_zeros() -> None:
     agree("torch.cumprod", values([1, 0, 2, 3], [0, 2, 0, 1]), 1)
     compare("torch.cumsum", torch.tensor([1, 2, 3]), 0).values_agree()
@@ -172,6 +176,7 @@ def test_a_running_extreme_gives_the_gradient_to_the_last(name: str) -> None:
 def test_differences_of_neighbours() -> None:
     agree("torch.diff", X)
     agree("torch.diff", X, 2, 1)
+    agree("torch.diff", X, 0, append=X)
     agree("torch.diff", X, dim=1, append=X[:, :1])
     for name in ("trapezoid", "cumulative_trapezoid"):
         agree(f"torch.{name}", X, dx=0.5, dim=1)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from shaped.spec.tensor import NotExpressible, variable
-from tests.spec.meanings.three_ways import agree, compare, random, values
+from tests.spec.meanings.three_ways import Fixed, agree, compare, random, values
 
 X = random(2, 3, 4)
 WITH_ZEROS = values([0, 0, 0], [0, 1, -2], [3, -3, 1])
@@ -64,3 +64,14 @@ def test_covariances_and_correlations() -> None:
     agree("torch.cov", X[0], correction=0)
     agree("torch.cov", X[0, 0])
     agree("torch.corrcoef", X[0])
+    for one_variable in (X[0, 0], X[0, :1]):
+        agree("torch.cov", one_variable)
+        compare("torch.corrcoef", one_variable).values_agree()
+
+
+@pytest.mark.parametrize("correction", [0, 1])
+def test_a_covariance_weighs_its_observations(correction: int) -> None:
+    counts, weights = torch.tensor([1, 2, 3, 1]), Fixed(random(4, low=0.5))
+    agree("torch.cov", X[0], correction=correction, fweights=counts)
+    agree("torch.cov", X[0], correction=correction, aweights=weights)
+    agree("torch.cov", X[0], correction=correction, fweights=counts, aweights=weights)
