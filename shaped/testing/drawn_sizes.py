@@ -109,12 +109,12 @@ class Arithmetic:
         return _read(text)
 
     def size(self, dims: Mapping[str, int]) -> int | None:
-        """The size for these sizes of the names, None if it is none."""
+        """The size for these sizes of the names, which may be negative; None if it is no integer."""
         try:
             value = eval(self.code, {}, dict(dims))
         except ZeroDivisionError:
             return None
-        return int(value) if value == int(value) and value >= 0 else None
+        return int(value) if value == int(value) else None
 
 
 @functools.lru_cache(maxsize=1024)
