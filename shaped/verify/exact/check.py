@@ -13,20 +13,16 @@ from torch import Tensor, nn
 from shaped.verify.exact.aten.registry import UnsupportedError
 from shaped.verify.exact.branches import Branches
 from shaped.verify.exact.confirm import Estimate, computed_derivative, contradict, true_derivative
+from shaped.verify.exact.floats import all_close, hazard, require_faithful, traced, written, wrong_shape
 from shaped.verify.exact.gap import Reading, differing_entry, read_until_equal
 from shaped.verify.exact.problem import Problem, name_of, problem_of, second
 from shaped.verify.exact.samples import Sample, normal_like, samples
-from shaped.verify.exact.trace import Joint, same_graph, trace
+from shaped.verify.exact.trace import Joint
 from shaped.verify.exact.value import Value
 from shaped.verify.verdict import Level, Verdict, Witness
 
 _MOST_REJECTIONS = 3  # samples with a difference that are looked into
 _MOST_SHOWN = 64  # entries of an input that a witness shows
-# How far floats may be from what the graph is read as: loose for the rounding of long functions, far below any error
-# that a wrong reading of an operation makes.
-_LOOSE = {torch.float64: 1e-6}
-_LOOSE_OTHERWISE = 1e-2
-_NEXT_TO_NOTHING = 1e-13  # log(1 + e) and log1p(e) for an e below the rounding of 1
 
 
 def exact_gradcheck(
@@ -93,119 +89,15 @@ def _check(problem: Problem, seed: int) -> Verdict:
         if not results:
             raise UnsupportedError("no result is a floating tensor that requires grad")
         upstreams = [normal_like(one, generator) for one in results]
-        if problem.backward is not None and (refusal := _wrong_shape(problem, upstreams)) is not None:
+        if problem.backward is not None and (refusal := wrong_shape(problem, upstreams)) is not None:
             return refusal
-        if written := _written(problem, upstreams, seed):
-            return Verdict(Level.HAZARD, problem.subject, f"it writes to {written}, which others may still use")
-        graph = _traced(problem, upstreams, problem.inputs)
-        _require_faithful(problem, graph, upstreams, seed)
+        if target := written(problem, upstreams, seed):
+            return Verdict(Level.HAZARD, problem.subject, f"it writes to {target}, which others may still use")
+        graph = traced(problem, upstreams, problem.inputs)
+        require_faithful(problem, graph, upstreams, seed)
         verdict = _Check(problem, graph, upstreams, seed).over_samples()
-        hazard = _hazard(problem, upstreams, seed) if verdict.level is Level.EXACT else ""
-        return replace(verdict, level=Level.HAZARD, reason=hazard) if hazard else verdict
-
-
-def _hazard(problem: Problem, upstreams: Sequence[Tensor], seed: int) -> str:
-    """What goes wrong in floats at the given inputs: a gradient that is NaN; empty if nothing does."""
-    torch.manual_seed(seed)
-    computed = problem.both([one.clone() for one in upstreams], [one.clone() for one in problem.inputs])
-    results, gradients = computed[: len(upstreams)], computed[len(upstreams) :]
-    if not all(bool(torch.isfinite(one).all()) for one in results):
-        return ""
-    for name, gradient in zip(problem.names, gradients):
-        if gradient is not None and bool(torch.isnan(gradient).any()):
-            place = torch.isnan(gradient).nonzero()[0].tolist()
-            return f"the gradient of {name}{place or ''} is NaN in floats at the given inputs"
-    return ""
-
-
-def _written(problem: Problem, upstreams: Sequence[Tensor], seed: int) -> str:
-    """What the function or its backward writes to; empty if it leaves its arguments as they are."""
-    torch.manual_seed(seed)
-    given = [one.clone() for one in upstreams]
-    inputs = [one.clone() for one in problem.inputs]
-    problem.both(given, inputs)
-    for k, (before, after) in enumerate(zip(upstreams, given)):
-        if not torch.equal(before.nan_to_num(), after.nan_to_num()):
-            return "the upstream gradient" if len(given) == 1 else f"upstream gradient {k}"
-    for name, before, after in zip(problem.names, problem.inputs, inputs):
-        if not torch.equal(before.nan_to_num(), after.nan_to_num()):
-            return name
-    return ""
-
-
-def _wrong_shape(problem: Problem, upstreams: Sequence[Tensor]) -> Verdict | None:
-    """A refusal if a backward written by hand gives gradients of other shapes than the inputs."""
-    gradients = problem.both(upstreams, problem.inputs)[len(upstreams) :]
-    for name, one, gradient in zip(problem.names, problem.inputs, gradients):
-        if gradient is not None and gradient.shape != one.shape:
-            reason = f"the gradient of {name} has shape {tuple(gradient.shape)}, the input {tuple(one.shape)}"
-            return Verdict(Level.REFUTED, problem.subject, reason)
-    return None
-
-
-def _traced(problem: Problem, upstreams: Sequence[Tensor], inputs: Sequence[Tensor]) -> Joint:
-    try:
-        return trace(problem.both, upstreams, inputs)
-    except UnsupportedError:
-        raise
-    except Exception as error:
-        first_line = str(error).partition("\n")[0]
-        raise UnsupportedError(f"tracing raised {type(error).__name__}: {first_line}") from error
-
-
-def _require_faithful(problem: Problem, graph: Joint, upstreams: Sequence[Tensor], seed: int) -> None:
-    """Run the graph at other inputs: it must do what the function does, or it was made from values of the inputs.
-
-    Raises:
-        UnsupportedError: it does something else.
-    """
-    generator = torch.Generator().manual_seed(seed + 1)
-    for number, sample in enumerate(samples(problem.inputs, generator)):
-        torch.manual_seed(seed)
-        try:
-            expected = problem.both(upstreams, sample.inputs)
-            # Random numbers may be drawn in another way by the graph, which then is traced again.
-            again = _traced(problem, upstreams, sample.inputs) if graph.is_random else None
-        except Exception:  # outside of the domain of the function
-            continue
-        if again is not None:
-            faithful = same_graph(graph, again)
-        else:
-            actual = graph.run(upstreams, sample.inputs)
-            faithful = _all_close(expected, actual)
-        if not faithful:
-            raise UnsupportedError("the trace depends on values of the inputs (.item(), numpy, Python control flow)")
-        if number:
-            return
-    raise UnsupportedError("the function raises at all other inputs, where its trace was to be tested")
-
-
-def _all_close(first: Sequence[Tensor | None], second: Sequence[Tensor | None]) -> bool:
-    """Whether tensors are equal but for rounding; entries that are not finite are left out.
-
-    What is 0 but for rounding is compared with the size of all others.
-    """
-    size = max((_finite_norm(one) for one in first if one is not None), default=0.0)
-    for one, other in zip(first, second):
-        if one is None or other is None:
-            if one is not other:
-                return False
-            continue
-        if one.shape != other.shape:
-            return False
-        loose = _LOOSE.get(one.dtype, _LOOSE_OTHERWISE)
-        noise = 1e4 * torch.finfo(one.dtype).eps * size if one.is_floating_point() else 0.0
-        if (
-            _finite_norm(one.detach().double() - other.detach().double())
-            > loose * _finite_norm(one) + noise + _NEXT_TO_NOTHING
-        ):
-            return False
-    return True
-
-
-def _finite_norm(value: Tensor) -> float:
-    value = value.detach().double()
-    return float(value[torch.isfinite(value)].norm())
+        reason = hazard(problem, upstreams, seed) if verdict.level is Level.EXACT else ""
+        return replace(verdict, level=Level.HAZARD, reason=reason) if reason else verdict
 
 
 @dataclass
@@ -267,7 +159,7 @@ class _Check:
         torch.manual_seed(reading.seed)
         computed = self.graph.run(self.upstreams, sample.inputs)
         shadows = [one.shadow if isinstance(one, Value) else one for one in reading.outputs]
-        if not _all_close(computed, shadows):
+        if not all_close(computed, shadows):
             raise UnsupportedError("an operation was read as another function than torch computes")
         self.compared = True
 

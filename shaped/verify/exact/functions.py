@@ -1,9 +1,9 @@
-"""Elementary and special functions of values, each with the derivative that textbooks give.
+"""Elementary functions of values, each with the derivative that textbooks give.
 
 exp and log are read through their images; tanh, sigmoid, sinh and cosh are rational in exp; sin and cos are a point of
-the unit circle. All others are arbitrary functions of the residue, of which only the derivative is used.
+the unit circle. `opaque` makes arbitrary functions of the residue, of which only the derivative is used.
 
-Derivatives: Abramowitz and Stegun, chapters 4, 6, 7, 9.
+Derivatives: Abramowitz and Stegun, chapter 4.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import zlib
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -19,11 +18,9 @@ from torch import Tensor
 
 from shaped.verify.exact import constants, field
 from shaped.verify.exact.arithmetic import (
-    absolute,
     add,
     divide,
     negative,
-    reciprocal,
     square_root,
     subtract,
     times,
@@ -40,7 +37,7 @@ _GREATEST_DEGREE = 64  # of the roots that powers with rational exponents are re
 _ROUNDING = 1e-15  # of an exponent
 
 
-def _salt(name: str) -> int:
+def salt(name: str) -> int:
     """A salt of its own for every function."""
     return zlib.crc32(name.encode())
 
@@ -103,7 +100,7 @@ def with_shadow(value: Value, shadow: Tensor) -> Value:
 def _circle(residue: Tensor) -> tuple[Tensor, Tensor]:
     """An arbitrary point (cos, sin) of the unit circle for each residue, mirrored for its negative; (1, 0) for 0."""
     upper = field.is_upper(residue)
-    half = field.oracle(torch.where(upper, field.PRIME - residue, residue), _salt("circle"))
+    half = field.oracle(torch.where(upper, field.PRIME - residue, residue), salt("circle"))
     half = torch.where(upper, field.PRIME - half, half)
     half = torch.where(residue == 0, torch.zeros_like(half), half)
     square = multiply(half, half)
@@ -142,7 +139,7 @@ def opaque(
         value: the argument.
     """
     one = lift(value)
-    residue = field.oracle(one.residue, _salt(name))
+    residue = field.oracle(one.residue, salt(name))
     result = Value(shadow(one.shadow), residue)
     if one.tangent is not None:
         slope_residue = slope(one.without_tangent, result).residue
@@ -169,132 +166,6 @@ def odd_opaque(
 def square(value: object) -> Value:
     """`value` squared."""
     return whole_power(lift(value), 2)
-
-
-_HALF_ROOT_PI = math.sqrt(math.pi) / 2
-_TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
-
-
-def erf(value: object) -> Value:
-    """The error function."""
-    return odd_opaque("erf", torch.erf, lambda x, y: times(exp(negative(square(x))), _TWO_OVER_ROOT_PI), value)
-
-
-def erfc(value: object) -> Value:
-    """1 - erf."""
-    one = lift(value)
-    return with_shadow(subtract(1, erf(one)), torch.erfc(one.shadow))
-
-
-def erfinv(value: object) -> Value:
-    """The inverse of erf."""
-    return odd_opaque("erfinv", torch.erfinv, lambda x, y: times(exp(square(y)), _HALF_ROOT_PI), value)
-
-
-def asin(value: object) -> Value:
-    """The inverse of sin."""
-    return odd_opaque("asin", torch.asin, lambda x, y: reciprocal(square_root(subtract(1, square(x)))), value)
-
-
-def acos(value: object) -> Value:
-    """pi/2 - asin."""
-    one = lift(value)
-    return with_shadow(subtract(math.pi / 2, asin(one)), one.shadow.acos())
-
-
-def atan(value: object) -> Value:
-    """The inverse of tan."""
-    return odd_opaque("atan", torch.atan, lambda x, y: reciprocal(add(square(x), 1)), value)
-
-
-def asinh(value: object) -> Value:
-    """The inverse of sinh."""
-    return odd_opaque("asinh", torch.asinh, lambda x, y: reciprocal(square_root(add(square(x), 1))), value)
-
-
-def acosh(value: object) -> Value:
-    """The inverse of cosh."""
-    return opaque("acosh", torch.acosh, lambda x, y: reciprocal(square_root(subtract(square(x), 1))), value)
-
-
-def atanh(value: object) -> Value:
-    """The inverse of tanh."""
-    return odd_opaque("atanh", torch.atanh, lambda x, y: reciprocal(subtract(1, square(x))), value)
-
-
-def atan2(ordinate: object, abscissa: object) -> Value:
-    """The angle of a point."""
-    y, x = lift(ordinate), lift(abscissa)
-    square_sum = add(square(y.without_tangent), square(x.without_tangent))
-    key = field.oracle(reduce(y.residue * 3 + field.oracle(x.residue, _salt("atan2"))), _salt("atan2"))
-    tangent: Tensor | None = None
-    if y.tangent is not None or x.tangent is not None:
-        rise = 0 if y.tangent is None else multiply(y.tangent, x.residue)
-        run = 0 if x.tangent is None else multiply(x.tangent, y.residue)
-        tangent = multiply(reduce(torch.as_tensor(rise - run)), field.inverse(square_sum.residue))
-    return Value(torch.atan2(y.shadow, x.shadow), key, tangent)
-
-
-def lgamma(value: object) -> Value:
-    """log |gamma|."""
-    return opaque("lgamma", torch.lgamma, lambda x, y: digamma(x), value)
-
-
-def digamma(value: object) -> Value:
-    """The derivative of lgamma."""
-    return polygamma(0, value)
-
-
-def polygamma(order: int, value: object) -> Value:
-    """The derivatives of digamma."""
-    function = torch.digamma if order == 0 else partial(torch.polygamma, order)
-    return opaque(f"polygamma {order}", function, lambda x, y: polygamma(order + 1, x), value)
-
-
-def i0(value: object) -> Value:
-    """The modified Bessel function of order 0."""
-    return opaque("i0", torch.special.i0, lambda x, y: i1(x), value)
-
-
-def i1(value: object) -> Value:
-    """The modified Bessel function of order 1."""
-    return odd_opaque("i1", torch.special.i1, lambda x, y: subtract(i0(x), divide(y, x)), value)
-
-
-def i0e(value: object) -> Value:
-    """exp(-|x|) i0(x)."""
-    one = lift(value)
-    return with_shadow(times(exp(negative(absolute(one))), i0(one)), torch.special.i0e(one.shadow))
-
-
-def i1e(value: object) -> Value:
-    """exp(-|x|) i1(x)."""
-    one = lift(value)
-    return with_shadow(times(exp(negative(absolute(one))), i1(one)), torch.special.i1e(one.shadow))
-
-
-def ndtr(value: object) -> Value:
-    """The normal distribution function."""
-    one = lift(value)
-    return with_shadow(times(add(1, erf(times(one, 2**-0.5))), 0.5), torch.special.ndtr(one.shadow))
-
-
-def ndtri(value: object) -> Value:
-    """The inverse of the normal distribution function."""
-    scale = math.sqrt(2 * math.pi)
-    return opaque("ndtri", torch.special.ndtri, lambda x, y: times(exp(times(square(y), 0.5)), scale), value)
-
-
-def log_ndtr(value: object) -> Value:
-    """The logarithm of the normal distribution function."""
-    one = lift(value)
-    return with_shadow(log(ndtr(one)), torch.special.log_ndtr(one.shadow))
-
-
-def erfcx(value: object) -> Value:
-    """exp(x^2) erfc(x)."""
-    one = lift(value)
-    return with_shadow(times(exp(square(one)), erfc(one)), torch.special.erfcx(one.shadow))
 
 
 def expm1(value: object) -> Value:
@@ -334,7 +205,7 @@ def root(value: object, degree: int) -> Value:
     candidate, true = field.nth_root(one.residue, degree)
     if degree % 2 == 0:
         current().took_roots(true)
-    residue = torch.where(true, candidate, field.oracle(one.residue, _salt(f"root {degree}")))
+    residue = torch.where(true, candidate, field.oracle(one.residue, salt(f"root {degree}")))
     return _chain(
         one,
         one.shadow ** (1 / degree),
@@ -364,8 +235,8 @@ def constant_power(value: object, exponent: float) -> Value:
 
 def _power_below_one(value: Value, exponent: float) -> Tensor:
     """Residues to a power below 1: of a true root where there is one, else an arbitrary function of the value."""
-    key = field.oracle(torch.tensor(constants.of_float(exponent)), _salt("exponent"))
-    arbitrary = field.oracle(reduce(value.residue + key), _salt("power"))
+    key = field.oracle(torch.tensor(constants.of_float(exponent)), salt("exponent"))
+    arbitrary = field.oracle(reduce(value.residue + key), salt("power"))
     ratio = Fraction(exponent).limit_denominator(_GREATEST_DEGREE)
     if abs(float(ratio) - exponent) > _ROUNDING:
         return arbitrary

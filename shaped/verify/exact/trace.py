@@ -39,10 +39,18 @@ class Joint:
     without_onednn: bool = False
 
     def run(self, upstreams: Sequence[Tensor], inputs: Sequence[Tensor]) -> list[Any]:
-        """The results and the gradients in floats."""
+        """The results and the gradients in floats.
+
+        Raises:
+            UnsupportedError: an operation raised.
+        """
         constants = [one.clone() for one in self.constants]
-        with torch.no_grad():
-            return list(self.module(*upstreams, *inputs, *constants))
+        try:
+            with torch.no_grad():
+                return list(self.module(*upstreams, *inputs, *constants))
+        except Exception as error:
+            first_line = str(error).partition("\n")[0]
+            raise UnsupportedError(f"its trace raised {type(error).__name__}: {first_line}") from error
 
     @property
     def is_random(self) -> bool:

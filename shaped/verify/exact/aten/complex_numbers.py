@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from shaped.verify.exact import functions
+from shaped.verify.exact import functions, special
 from shaped.verify.exact.arithmetic import add, divide, matrix_product, negative, square_root, times, total, where
 from shaped.verify.exact.aten.registry import RULES, Rule, UnsupportedError, find_rule, rule
 from shaped.verify.exact.branches import compare
@@ -176,7 +176,7 @@ def _ne(left: Any, right: Any) -> Tensor:
 
 @_complex_rule("angle")
 def _angle(value: ComplexValue) -> Value:
-    return functions.atan2(value.imaginary, value.real)
+    return special.atan2(value.imaginary, value.real)
 
 
 @_complex_rule("exp")

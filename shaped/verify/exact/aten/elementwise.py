@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from shaped.verify.exact import arithmetic, functions
+from shaped.verify.exact import arithmetic, functions, special
 from shaped.verify.exact.arithmetic import add, divide, maximum, minimum, negative, reciprocal, subtract, times, where
 from shaped.verify.exact.aten.registry import RULES, Rule, rule
 from shaped.verify.exact.branches import compare
@@ -29,34 +29,34 @@ _UNCHANGED: dict[str, Rule] = {
     "sin": functions.sin,
     "cos": functions.cos,
     "tan": functions.tan,
-    "asin": functions.asin,
-    "acos": functions.acos,
-    "atan": functions.atan,
-    "atan2": functions.atan2,
+    "asin": special.asin,
+    "acos": special.acos,
+    "atan": special.atan,
+    "atan2": special.atan2,
     "sinh": functions.sinh,
     "cosh": functions.cosh,
     "tanh": functions.tanh,
-    "asinh": functions.asinh,
-    "acosh": functions.acosh,
-    "atanh": functions.atanh,
+    "asinh": special.asinh,
+    "acosh": special.acosh,
+    "atanh": special.atanh,
     "sigmoid": functions.sigmoid,
-    "erf": functions.erf,
-    "erfc": functions.erfc,
-    "erfinv": functions.erfinv,
-    "special_erfcx": functions.erfcx,
-    "special_ndtri": functions.ndtri,
-    "special_log_ndtr": functions.log_ndtr,
-    "lgamma": functions.lgamma,
-    "digamma": functions.digamma,
-    "i0": functions.i0,
-    "special_i1": functions.i1,
-    "special_i1e": functions.i1e,
+    "erf": special.erf,
+    "erfc": special.erfc,
+    "erfinv": special.erfinv,
+    "special_erfcx": special.erfcx,
+    "special_ndtri": special.ndtri,
+    "special_log_ndtr": special.log_ndtr,
+    "lgamma": special.lgamma,
+    "digamma": special.digamma,
+    "i0": special.i0,
+    "special_i1": special.i1,
+    "special_i1e": special.i1e,
     "maximum": maximum,
     "fmax": maximum,
     "minimum": minimum,
     "fmin": minimum,
     "square": functions.square,
-    "special_i0e": functions.i0e,
+    "special_i0e": special.i0e,
 }
 RULES.update(_UNCHANGED)
 
@@ -170,7 +170,7 @@ def _xlogy(left: Any, right: Any) -> Value:
 
 @rule("polygamma")
 def _polygamma(order: int, value: Value) -> Value:
-    return functions.polygamma(order, value)
+    return special.polygamma(order, value)
 
 
 @rule("relu")
