@@ -50,13 +50,29 @@ def test_tensors_of_symbolic_sizes_are_those_of_torch(program: Callable[..., Any
     assert_as_torch(program, bound=bound, **SIZES)
 
 
+def test_unset_memory_may_hold_anything() -> None:
+    x = variable("x", ("n",))
+    first, second = torch.empty_like(x), torch.empty_like(x)  # type: ignore[call-overload]  # a spec tensor
+    assert first.body is not second.body
+
+    def program(x: Any) -> Any:
+        made = torch.empty_like(x)
+        made[:] = x
+        made[0] = 1
+        return made
+
+    assert_as_torch(program, "n m", **SIZES)
+
+
 def test_places_can_be_used_as_indices() -> None:
     places = call_named("torch.arange", (Dim.name("n"),), {})
     assert places.kind == "int"
     assert places.whole_at(Dim.of(2)) == 2
 
 
-@pytest.mark.parametrize(("bounds", "count"), [((0.0, 1.0, 0.25), 4), ((0, 2.5), 3), ((5,), 5), ((2, 8, 3), 2)])
+@pytest.mark.parametrize(
+    ("bounds", "count"), [((0.0, 1.0, 0.25), 4), ((0, 2.5), 3), ((5,), 5), ((2, 8, 3), 2), ((0.1, -7.9, -4.0), 2)]
+)
 def test_places_between_numbers_are_as_many_as_torch_has(bounds: tuple[float, ...], count: int) -> None:
     assert call_named("torch.arange", bounds, {}).sizes == (Dim.of(count),)
     assert len(torch.arange(*bounds)) == count

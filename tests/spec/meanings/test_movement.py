@@ -48,6 +48,10 @@ def test_rolling_is_as_torch_for_any_shift(shifts: Any, dims: Any) -> None:
     assert_backward("roll", "b t d", shifts, dims, **SIZES)
 
 
+def test_an_empty_axis_rolls_to_itself() -> None:
+    assert_as_torch(lambda x: torch.roll(x, 2, 0), "0 t", **SIZES)
+
+
 def test_a_conjugate_transpose_is_as_torch() -> None:
     assert_as_torch(lambda x: x.mT, "b t d", **SIZES)
     assert_as_torch(lambda x: x.H, "complex: b t", **SIZES)

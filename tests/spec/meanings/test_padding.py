@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from torch.nn import functional as F
 
+from shaped.spec.tensor import NotExpressible, variable
 from tests.spec.meanings.against_torch import assert_as_torch, assert_backward
 
 SIZES = {"b": 2, "c": 2, "n": 4, "m": 5}
@@ -25,6 +26,11 @@ def test_negative_padding_crops() -> None:
     assert_as_torch(lambda x: F.pad(x, (1, -1, 0, 2), value=3.0), "b c m", **SIZES)
     assert_as_torch(lambda x: F.pad(x, (-1, -2)), "b m", **SIZES)
     assert_backward("pad", "b m", (-1, -2), bound=0, **SIZES)
+
+
+def test_cropping_in_another_mode_is_refused() -> None:
+    with pytest.raises(NotExpressible, match="negative padding"):
+        F.pad(variable("x", ("b", "c", 4)), (-1, 1), mode="circular")  # type: ignore[arg-type]  # a spec tensor
 
 
 def test_masks_are_padded_with_false() -> None:

@@ -21,6 +21,7 @@ SIZES = {"n": 3, "m": 4, "k": 2}
         (lambda x, y: torch.tensordot(x, y, 1), ["n m", "m k"]),
         (lambda x, y: torch.tensordot(x, y, 0), ["n", "k"]),
         (lambda x, y: torch.tensordot(x, y, dims=([1, 0], [0, 1])), ["n m", "m n k"]),
+        (lambda x, y: torch.tensordot(x, y, dims=([0], [0])), ["1 n", "m k"]),
         (lambda x, y: torch.kron(x, y), ["n m", "k n"]),
         (lambda x, y: torch.kron(x, y), ["n m", "k"]),
         (lambda x, y: torch.linalg.cross(x, y), ["n 3", "n 3"]),

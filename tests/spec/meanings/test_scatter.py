@@ -24,6 +24,8 @@ SIZES = {"b": 2, "t": 3, "n": 4, "m": 5, "k": 3}
         (lambda x, i: torch.take_along_dim(x, i, 1), ["n m", "int: n 1 < m"]),
         (lambda x, i: torch.take_along_dim(x, i), ["n m", "int: b t < n*m"]),
         (lambda x, i: torch.take(x, i), ["n m", "int: b t < n*m"]),
+        (lambda x, i: torch.take(x, i - 3), ["n m", "int: b t < 4"]),
+        (lambda x, i: torch.take_along_dim(x, i - 2, 1), ["n m", "int: n 1 < m"]),
         (lambda x, i: torch.index_select(x, 1, i), ["n m", "int: k < m"]),
         (lambda x, i: torch.index_select(x, 0, i), ["bool: n m", "int: k < n"]),
     ],
@@ -43,6 +45,7 @@ def test_reading_is_as_torch(program: Callable[..., Any], axes: list[str]) -> No
         (lambda x, i, j, s: x.index_put((i, j), s, accumulate=True), ["n m", "int: k < n", "int: 2 1 < m", "2 k"]),
         (lambda x, i, s: torch.scatter(x, 1, i, s, reduce="add"), ["n m", "int: n k < m", "n k"]),
         (lambda x, i, s: x.put(i, s, accumulate=True), ["n m", "int: k < n*m", "k"]),
+        (lambda x, i, s: x.put(i - 2, s, accumulate=True), ["n m", "int: k < 4", "k"]),
     ],
 )
 def test_adding_is_as_torch_where_places_repeat(program: Callable[..., Any], axes: list[str]) -> None:
@@ -62,6 +65,13 @@ def test_adding_is_as_torch_where_places_repeat(program: Callable[..., Any], axe
 )
 def test_overwriting_is_as_torch_where_the_order_does_not_matter(program: Callable[..., Any], axes: list[str]) -> None:
     assert_as_torch(program, *axes, **SIZES)
+
+
+def test_tensors_without_axes_are_refused() -> None:
+    x, index = variable("x", ()), variable("i", (1,), "int", Dim.of(1))
+    for read in (lambda: torch.gather(x, 0, index), lambda: x.index_select(0, index)):  # type: ignore[call-overload]
+        with pytest.raises(NotExpressible, match="without axes"):
+            read()
 
 
 def test_overwriting_at_places_that_may_repeat_is_refused() -> None:

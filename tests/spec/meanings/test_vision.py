@@ -32,6 +32,21 @@ def test_the_backward_of_a_shuffle_is_the_shuffle_back() -> None:
 )
 def test_the_nearest_pixels_are_those_of_torch(options: dict[str, Any]) -> None:
     assert_as_torch(lambda x: F.interpolate(x, **options), "b c 6", **SIZES)
+    assert_as_torch(lambda x: F.interpolate(x, **options, mode="nearest-exact"), "b c 6", **SIZES)
+
+
+@pytest.mark.parametrize("align_corners", [True, False])
+@pytest.mark.parametrize("options", [{"scale_factor": 2}, {"scale_factor": 0.5}, {"size": 1}, {"size": 7}, {"size": 3}])
+def test_linear_resampling_is_that_of_torch(options: dict[str, Any], align_corners: bool) -> None:
+    def program(x: Any) -> Any:
+        return F.interpolate(x, **options, mode="linear", align_corners=align_corners)
+
+    assert_as_torch(program, "b c 5", bound=1e-14, **SIZES)
+
+
+def test_bilinear_resampling_is_that_of_torch() -> None:
+    assert_as_torch(lambda x: F.interpolate(x, (4, 5), mode="bilinear"), "b c 6 3", bound=1e-14, **SIZES)
+    assert_as_torch(lambda x, n: F.interpolate(x, 2 * n, mode="linear"), "b c n", bound=1e-14, **SIZES)
 
 
 def test_resampling_of_planes_is_as_torch() -> None:
