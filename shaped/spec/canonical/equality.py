@@ -32,7 +32,7 @@ from shaped.spec.dims import Dim
 from shaped.spec.expr import ZERO, Expr
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from shaped.spec.canonical.atoms import Atom, Monomial, Rational
     from shaped.spec.expr import Variable
@@ -52,6 +52,7 @@ class Form:
 
     polynomial: Polynomial
     requirements: tuple[Requirement, ...] = ()
+    derive: Callable[[Context], Polynomial] | None = field(default=None, repr=False)  # the same in another context
 
     def to_expr(self) -> Expr:
         """The form as an index expression."""
@@ -178,23 +179,31 @@ def adjoint(
         if not set(indices).isdisjoint(at):
             raise ValueError("an index of an output is also one of the entry's: make a fresh index for each")
     context = context_for(assumptions)
-    total, required = context.constant(0), dict[str, Requirement]()
+    required = dict[str, Requirement]()
     places = tuple(index.dim for index in at)
-    try:
+
+    def derive(context: Context) -> Polynomial:
+        total = context.constant(0)
         for (indices, output), upstream in zip(outputs, upstreams, strict=True):
             slope = derivative(read(context, output), variable, places)
             total = total + sums.sum_over(indices, read(context, upstream) * slope)
+        return total
+
+    try:
+        for _, output in outputs:
             for each in requirements_of(context, output, differentiated=variable.name):
                 required.setdefault(str(each), each)
+        return Form(derive(context), tuple(required.values()), derive)
     except RecursionError:
         raise Undecided("the derivative is nested too deeply") from None
-    return Form(total, tuple(required.values()))
 
 
 def _in_context(context: Context, side: Form | Expr) -> Polynomial:
     if isinstance(side, Form):
         if side.polynomial.context is context:
             return side.polynomial
+        if side.derive is not None:
+            return side.derive(context)
         side = side.to_expr()
     return read(context, side)
 
@@ -251,15 +260,17 @@ def _decided(context: Context, left: Expr | Form, right: Expr | Form, required: 
         return first
     expands = any_atom(first.difference, has_definition)
     turns = any_atom(first.difference, lambda atom: isinstance(atom, IndexNonnegativeAtom))
-    attempts = [(True, False)] * expands + [(False, True)] * turns + [(True, True)] * (expands and turns)
-    for expanded, turned in attempts:
+    attempts = [(True, False, True)] * expands + [(False, False, False)]
+    attempts += [(False, True, True)] * turns + [(True, True, True)] * (expands and turns)
+    for expanded, turned, written_out in attempts:
         other = Context(context.assumptions)
-        other.expands_definitions, other.splits_prefixes = expanded, turned
+        other.expands_definitions, other.splits_prefixes, other.writes_out = expanded, turned, written_out
         used = ["definitions of intermediates"] * expanded + ["prefix sums turned around"] * turned
+        used += ["sums over constant ranges kept"] * (not written_out)
         try:
             attempt = _Attempt(_in_context(other, left) - _in_context(other, right), required, places, used)
             _simplify(attempt)
-        except Undecided:
+        except (Undecided, Undefined):
             continue
         if not attempt.difference.terms:
             return attempt

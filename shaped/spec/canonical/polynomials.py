@@ -50,6 +50,7 @@ class Context:
         self.substituted: dict[tuple[object, ...], Polynomial] = {}
         self.leads: dict[Atom, Any] = {}
         self.splits_prefixes = False  # whether [v >= e] is 1 - [v <= e-1] under a sum: a second attempt needs it
+        self.writes_out = True  # whether a sum over a small constant range is written out
         self.expands_definitions = False  # whether an entry of an intermediate is its definition
         self.steps = 0
 

@@ -58,9 +58,10 @@ def _sum_of_term(context: Context, bound: tuple[Index, ...], factors: Factors) -
 
 def _with_range_written_out(context: Context, bound: tuple[Index, ...], factors: Factors) -> Polynomial | None:
     """A sum over a small constant range, term by term."""
+    most = MOST_UNROLLED if context.writes_out else 1
     for index in bound:
         size = index.size.constant
-        if size is not None and size <= MOST_UNROLLED:
+        if size is not None and size <= most:
             rest = tuple(other for other in bound if other != index)
             values = (monomial_with(context, factors.items(), 1, {index: Dim.of(value)}) for value in range(size))
             return total_of(context, [sum_over(rest, value) for value in values])
