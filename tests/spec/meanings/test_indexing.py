@@ -142,6 +142,11 @@ def test_writing_where_a_mask_holds_is_as_torch() -> None:
     assert_as_torch(program, "b t d", "bool: b t d", "1", **SIZES)
 
 
+@pytest.mark.parametrize("kinds", [("complex", "float"), ("complex", "complex"), ("bool", "bool"), ("float", "bool")])
+def test_what_is_written_becomes_of_the_kind_of_the_tensor(kinds: tuple[str, str]) -> None:
+    assert_as_torch(written((slice(None), 0)), f"{kinds[0]}: b d", f"{kinds[1]}: b", **SIZES)
+
+
 def test_adding_to_a_part_is_as_torch() -> None:
     def program(x: Any, value: Any) -> Any:
         y = x.clone()
