@@ -231,7 +231,8 @@ def _special_points(
     """Two changes of rows, each None in half of the draws, and first, so that a failing example shrinks to none.
 
     Two, as faults hide where rows differ: one of zeros, one large. And Hypothesis draws much of each example as it drew
-    the one before, so that a point drawn once in 12 would be missed by a fifth of tests with 100 examples.
+    the one before: measured, 100 examples miss one of ten kinds of points in 2 of 30 runs with one change, in 1 of 40
+    with two.
     """
     points = points_of(kind, minus_infinity=minus_infinity)
     if not all_points:

@@ -49,7 +49,7 @@ def test_all_arguments_of_an_example_share_their_sizes() -> None:
     assert seen == {(n, m) for n in (1, 2, 3) for m in (1, 2, 3)}
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", [0, 22, 25])  # with less variety, the last two miss a point
 def test_a_hundred_examples_meet_every_special_point(number: int) -> None:
     met: Counter[str] = Counter()
 
