@@ -51,7 +51,7 @@ class Reading:
         replaced: meanings to use in place of those of the table, by the name of the operation.
         number: what a float of the program stands for, as a tensor without axes or as the float itself.
         run: what to do with a function of torch that has no meaning.
-        called: is told the name of each operation.
+        called: is told the name of each operation, and of what else a program asks of tensors (`shape`, `getitem`).
         finished: is given the name and the result of each operation, and gives the result to use.
     """
 
@@ -73,6 +73,11 @@ def reading(how: Reading) -> Iterator[None]:
         yield
     finally:
         _reading.reset(token)
+
+
+def notice(name: str) -> None:
+    """Tell who reads the program that it uses this, beside operations of the table."""
+    _reading.get().called(name)
 
 
 def has_method(name: str) -> bool:
@@ -238,7 +243,10 @@ def as_argument(value: Any) -> Any:
         return tuple(as_argument(each) for each in value)
     if isinstance(value, slice):
         return slice(*(as_argument(each) for each in (value.start, value.stop, value.step)))
-    return given(value.detach().tolist(), tuple(value.shape)) if is_torch_tensor(value) else value
+    if is_torch_tensor(value):
+        notice("given numbers")
+        return given(value.detach().tolist(), tuple(value.shape))
+    return value
 
 
 def as_result(found: Any) -> Any:

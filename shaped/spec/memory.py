@@ -18,9 +18,10 @@ _KINDS = ("bool", "int", "float", "complex")  # each holds those before it
 
 def part(source: Tensor, key: object) -> Tensor:
     """`source[key]`, through which the source can be written to."""
-    from shaped.spec.calls import as_argument, as_result
+    from shaped.spec.calls import as_argument, as_result, notice
     from shaped.spec.meanings.indexing import getitem
 
+    notice("getitem")
     found: Tensor = own(as_result(getitem(up_to_date(source), as_argument(key))))
     found.shares, found.key = (source, source.version), key
     return found
@@ -28,9 +29,10 @@ def part(source: Tensor, key: object) -> Tensor:
 
 def assign(target: Tensor, key: object, value: object) -> None:
     """`target[key] = value`."""
-    from shaped.spec.calls import as_argument
+    from shaped.spec.calls import as_argument, notice
     from shaped.spec.meanings.indexing import setitem
 
+    notice("setitem")
     shares = getattr(value, "shares", None)
     if key is getattr(value, "key", None) and shares and shares[0] is target and shares[1] == target.version:
         return  # `target[key] += v` has written through the part already

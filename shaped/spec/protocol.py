@@ -9,7 +9,7 @@ import sys
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from shaped.spec.calls import call_method, call_named, call_torch, has_method, is_torch_tensor
+from shaped.spec.calls import call_method, call_named, call_torch, has_method, is_torch_tensor, notice
 from shaped.spec.dims import Dim
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ class TorchProtocol:
         """The sizes of the axes, as programs see them."""
         from shaped.spec.size import Size, Sizes
 
+        notice("shape")
         return Sizes(Size.of(size) for size in self.sizes)
 
     def size(self, dim: int | None = None) -> Sizes | Size | int:
@@ -102,11 +103,12 @@ class TorchProtocol:
     @property
     def ndim(self) -> int:
         """The number of axes."""
+        notice("shape")
         return int(self.rank)
 
     def dim(self) -> int:
         """The number of axes."""
-        return int(self.rank)
+        return self.ndim
 
     ndimension = dim
 

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 def bounds_of(traced: Traced) -> dict[str, Bound]:
-    """The bounds of the int tensors that are used as places on axes; of several sizes the one seen first."""
+    """The bounds of the int tensors: of those that are places on an axis, its size; of several the one seen first.
+
+    Others are any integers.
+    """
     names = {name for name, tensor in traced.inputs.tensors.items() if tensor.kind == "int"}
     if not names:
         return {}
@@ -28,7 +31,7 @@ def bounds_of(traced: Traced) -> dict[str, Bound]:
         for name, size in _uses(output.body):
             if name in names:
                 found.setdefault(name, Bound(size))
-    return found
+    return {name: found.get(name, Bound(None, None)) for name in names}
 
 
 def _uses(node: Node) -> Iterator[tuple[str, Dim]]:

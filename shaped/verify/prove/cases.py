@@ -172,6 +172,8 @@ class _Symbols:
         kind = parameter.kind or "float"
         bound = self.case.bounds.get(parameter.name, Bound())
         made = given_tensor(parameter.name, self.axes(parameter), kind, bound.size, bound.low)
+        if kind == "int" and bound.size is not None:
+            self.domain.append(f"0 <= {parameter.name} < {bound.size}")
         self.tensors[parameter.name] = made
         if parameter.is_differentiable:
             self.differentiable.append(parameter.name)

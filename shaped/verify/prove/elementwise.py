@@ -17,7 +17,7 @@ _OTHERS = frozenset(
     """
     relu relu6 elu selu celu gelu silu mish softplus softsign tanhshrink hardtanh hardswish hardsigmoid hardshrink
     softshrink leaky_relu logsigmoid threshold clamp clip clamp_min clamp_max lerp addcmul addcdiv masked_fill
-    zeros_like ones_like full_like empty_like tensor as_tensor where Tensor.where
+    zeros_like ones_like full_like empty_like where Tensor.where
     clone detach contiguous to float double half bfloat16 bool int long type type_as
     """.split()  # noqa: SIM905  (a column of quoted names reads worse)
 )

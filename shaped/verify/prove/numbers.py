@@ -40,7 +40,7 @@ def stands_for(value: float) -> Tensor | float:
     """The number as a tensor without axes; the float itself where it is a decimal number.
 
     >>> stands_for(0.1), stands_for(2**-0.5), stands_for(math.sqrt(2 / math.pi))
-    (0.1, (): (1/2)^(1/2), (): 2^(1/2)*pi^(-1/2))
+    (0.1, (): (1/2)^(1/2), (): 2^(1/2)/pi^(1/2))
     """
     if not math.isfinite(value) or len(Decimal(repr(value)).as_tuple().digits) <= _MOST_DIGITS:
         return value

@@ -58,6 +58,9 @@ class Traced:
         changed: what was written to in place, by name.
         detached: the values that gradients do not flow through.
         operations: the names of the operations that were called.
+        upstream_names: the names of the upstream gradients.
+        intermediates: the intermediate results of the forward.
+        taken: the floats that are taken for numbers which they round.
     """
 
     outputs: tuple[Tensor, ...]
@@ -69,6 +72,7 @@ class Traced:
     operations: frozenset[str]
     upstream_names: tuple[str, ...] = ()
     intermediates: Intermediates = field(default_factory=Intermediates)
+    taken: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -154,6 +158,8 @@ class _Run:
         self.with_intermediates = with_intermediates
         self.operations: set[str] = set()
         self.changed: list[str] = []
+        self.taken: list[str] = []
+        self.several = False  # whether the forward returns a tuple
 
     def traced(self) -> Traced:
         program = self.program
@@ -175,23 +181,29 @@ class _Run:
             frozenset(self.operations),
             tuple(self._upstream_name(number, len(outputs)) for number in kept),
             self.intermediates,
+            tuple(dict.fromkeys(self.taken)),
         )
 
     def _outputs(self, function: Callable[..., Any]) -> tuple[Any, ...]:
         """The outputs whose derivative is meant."""
         program, inputs = self.program, symbolic_inputs(self.program.signature, self.case)
-        watch = Watch(self.operations.add, self._finished)
+        watch = Watch(self.operations.add, self._finished, self.taken.append)
         replaced = {"detach": self.detached.detach, **self._functions()}
         with tracing(function, replaced=replaced, watch=watch), self._module():
             if program.function is not None and program.surrogate is None:
                 returned, _ = _run_function(program.function, inputs.values)
             else:
                 returned = function(*inputs.values)
+                self._note_changes(inputs)
+            self.several = isinstance(returned, (tuple, list))
             return tuple(as_argument(each) for each in flat(returned))
 
     def _finished(self, name: str, found: Any) -> Any:
         """The result of an operation of the forward."""
         found = self.detached.under_no_grad(name, found)
+        return self.intermediates.of_result(name, found) if self.with_intermediates else found
+
+    def _finished_of_backward(self, name: str, found: Any) -> Any:
         return self.intermediates.of_result(name, found) if self.with_intermediates else found
 
     def _functions(self) -> dict[str, Any]:
@@ -212,9 +224,7 @@ class _Run:
         inputs = symbolic_inputs(program.signature, self.case)
         upstreams = self._upstreams(outputs)
         self.intermediates.may_define = False
-        watch = Watch(self.operations.add)
-        if self.with_intermediates:
-            watch = Watch(self.operations.add, self.intermediates.of_result)
+        watch = Watch(self.operations.add, self._finished_of_backward, self.taken.append)
         replaced = {"detach": _same, **self._functions()}
         if program.function is not None:
             backward = getattr(program.function, backward_name(program.function))
@@ -231,7 +241,7 @@ class _Run:
             backward = program.backward
             assert backward is not None
             with tracing(backward, program.forward, replaced=replaced, watch=watch), self._module():
-                returned = backward(*_arguments(program, inputs, upstreams, len(outputs) > 1))
+                returned = backward(*_arguments(program, inputs, upstreams, self.several))
             self._note_changes(inputs)
         if any(upstream is not None and upstream.version for upstream in upstreams):
             self.changed.append(program.upstream_name)

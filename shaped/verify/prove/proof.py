@@ -194,7 +194,7 @@ class Proof:
     def _of_judgements(self, case: Case, traced: Traced, judgements: tuple[Judgement, ...]) -> Outcome:
         domain = tuple(dict.fromkeys([*traced.inputs.domain, *(each for j in judgements for each in j.domain)]))
         kinks = tuple(dict.fromkeys([*_kinks_of(traced), *(each for j in judgements for each in j.kinks)]))
-        notes = tuple(dict.fromkeys(f"used: {each}" for j in judgements for each in j.used))
+        notes = (*traced.taken, *dict.fromkeys(f"used: {each}" for j in judgements for each in j.used))
         found = Outcome(case, Level.PROVED, "", domain, kinks, notes, "", traced, judgements)
         wrong = next((j for j in judgements if j.equal is False), None)
         if wrong is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from shaped.spec.size import Size
 from shaped.spec.tensor import Tensor
 from shaped.verify.hazards import numeric_refutation
 from shaped.verify.prove.variables import shape_at
@@ -41,7 +42,7 @@ def refuted(subject: Subject, traced: Traced | None, judgements: tuple[Judgement
 def _at(subject: Subject, traced: Traced, point: Disagreement) -> Verdict | None:
     """The counterexample at one point, if torch finds a fault there."""
     inputs = tuple(
-        _tensor(name.name, value, point) if isinstance(value, Tensor) else value
+        _tensor(name.name, value, point) if isinstance(value, Tensor) else _whole(value, point)
         for name, value in zip(subject.inputs, traced.inputs.values)
     )
     if any(value is None and isinstance(symbol, Tensor) for value, symbol in zip(inputs, traced.inputs.values)):
@@ -50,6 +51,14 @@ def _at(subject: Subject, traced: Traced, point: Disagreement) -> Verdict | None
         return numeric_refutation(subject, *inputs)
     except (SubjectError, RuntimeError, ValueError, IndexError):  # torch refuses the point
         return None
+
+
+def _whole(value: object, point: Disagreement) -> object:
+    """A size as its number at a point; anything else as it is."""
+    if not isinstance(value, Size):
+        return value
+    sizes = {symbol: point.sizes.get(symbol.name, 1) for symbol in value.dim.symbols()}
+    return value.dim.evaluate(sizes)
 
 
 def _tensor(name: str, symbol: Tensor, point: Disagreement) -> torch.Tensor | None:

@@ -60,10 +60,19 @@ class Watch:
     Args:
         called: is told its name.
         finished: is given its name and result, and gives the result to use.
+        took: is told of a float that is taken for another number, and of this number.
     """
 
     called: Callable[[str], object] = _ignore
     finished: Callable[[str, Any], Any] = _as_it_is
+    took: Callable[[str], object] = _ignore
+
+    def number(self, value: float) -> Tensor | float:
+        """What a float of the program stands for."""
+        found = stands_for(value)
+        if isinstance(found, Tensor):
+            self.took(f"{value!r} is taken for {found.body}")
+        return found
 
 
 @contextmanager
@@ -92,7 +101,7 @@ def tracing(
         everything: dict[Any, Any] = {**stand_ins, **exact}
         for scope in _scopes(programs):
             stack.enter_context(_swapped_items(scope, everything))
-        stack.enter_context(reading(Reading(replaced or {}, stands_for, _run_body, watch.called, watch.finished)))
+        stack.enter_context(reading(Reading(replaced or {}, watch.number, _run_body, watch.called, watch.finished)))
         yield
 
 
