@@ -139,7 +139,8 @@ def _completed(context: Context, coefficient: Rational, factors: Factors, atom: 
     """f(k) times the product over l of [l = k]*1 + (1 - [l = k])*f(l) is the product of all f(l)."""
     from shaped.spec.canonical.powers import greatest_monomial
 
-    for condition in {a for monomial in atom.body.terms for a, _ in monomial if isinstance(a, IndexZeroAtom)}:
+    conditions = {a: None for monomial in atom.body.terms for a, _ in monomial if isinstance(a, IndexZeroAtom)}
+    for condition in conditions:
         sign = coefficient_of(condition.dim, atom.index)
         if sign not in (1, -1):
             continue

@@ -1,0 +1,232 @@
+"""What counts as one form: identities of sums, products, powers, conditions and places."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from shaped.spec.canonical import Assumptions, Undecided, adjoint, canonical, compare
+from shaped.spec.dims import Dim, minimum
+from shaped.spec.expr import (
+    INFINITY,
+    Exists,
+    Expr,
+    Flag,
+    Variable,
+    apply,
+    bracket,
+    index_nonnegative,
+    index_zero,
+    negation,
+    positive,
+    real,
+    where,
+    zero,
+)
+from shaped.spec.index import fresh_index, lookup
+from tests.spec.canonical.notation import (
+    Rule,
+    exp,
+    greatest,
+    is_proved,
+    log,
+    product,
+    sigmoid,
+    sizes,
+    sqrt,
+    tanh,
+    total,
+    upstream,
+)
+
+N, M = sizes("n m")
+X, Y, B = Variable("x", (N,)), Variable("y", (N,)), Variable("b", (N, M))
+I, J = fresh_index(N, "i").dim, fresh_index(N, "j").dim
+K = fresh_index(M, "k").dim
+
+
+def same(left: Expr, right: Expr | int) -> bool:
+    """Whether two expressions are equal everywhere, with nothing set aside."""
+    comparison = compare(left, real(right))
+    return comparison.equal is True and not comparison.kinks and not comparison.requirements
+
+
+def test_exponentials_merge() -> None:
+    assert same(exp(X[I]) * exp(-X[I]), 1)
+    assert same(exp(X[I] + Y[I]) ** 2, exp(2 * X[I]) * exp(Y[I]) ** 2)
+    assert same(log(exp(X[I]) * 8), X[I] + 3 * log(2))
+    assert same(sigmoid(-X[I]), 1 - sigmoid(X[I]))
+    assert same(tanh(X[I]), 2 * sigmoid(2 * X[I]) - 1)
+    assert same(log(sigmoid(X[I])), X[I] - log(1 + exp(X[I])))
+
+
+def test_functions_with_symmetries() -> None:
+    assert same(apply("sin", -X[I]), -apply("sin", X[I]))
+    assert same(apply("cos", -X[I]), apply("cos", X[I]))
+    assert same(apply("sin", X[I]) ** 2 + apply("cos", X[I]) ** 2, 1)
+    assert same(apply("abs", -X[I]), apply("abs", X[I]))
+    assert same(apply("sign", X[I]) * apply("abs", X[I]), X[I])
+
+
+def test_roots() -> None:
+    assert same(sqrt(real(8)), 2 * sqrt(real(2)))
+    assert same((X[I] ** 2 * 4) ** Fraction(1, 2), 2 * apply("abs", X[I]))
+    assert same(((X[I] + Y[I]) ** 2) ** Fraction(1, 2), apply("abs", X[I] + Y[I]))
+    assert not same(sqrt(X[I] * Y[I]), sqrt(X[I]) * sqrt(Y[I]))
+
+
+def test_rational_functions() -> None:
+    squares = 1 + total(N, lambda k: X[k] ** 2)
+    assert same(total(N, lambda k: X[k] ** 2) / squares, 1 - 1 / squares)
+    assert same(1 / (1 / squares), squares)
+    assert same(1 / (2 * squares) ** 2, Fraction(1, 4) / squares**2)
+
+
+def test_sums() -> None:
+    assert same(total(N, lambda k: real(3)), 3 * N)
+    assert same(total(N, lambda k: X[k] * Y[I]), Y[I] * total(N, lambda k: X[k]))
+    assert same(total(N, lambda k: X[N - 1 - k]), total(N, lambda k: X[k]))
+    twice = total(N, lambda k: total(N, lambda l: X[k] * Y[l]))
+    assert same(twice, total(N, lambda k: X[k]) * total(N, lambda k: Y[k]))
+    assert not same(twice, total(N, lambda k: X[k] * Y[k]))
+    assert same(total(N, lambda k: total(M, lambda l: B[k, l])), total(M, lambda l: total(N, lambda k: B[k, l])))
+    assert same(total(N, lambda k: X[k] * bracket(index_zero(k - I))), X[I])
+    assert same(total(3, lambda k: Y[I] ** 2 * k), 3 * Y[I] ** 2)
+
+
+def test_a_range_that_may_be_empty() -> None:
+    assert not same(total(N - 5, lambda k: real(1)), N - 5)
+    assert same(total(N - 1, lambda k: real(1)), N - 1)
+
+
+def test_a_shifted_range() -> None:
+    inner = total(N - 1, lambda k: X[k + 1])
+    assert same(inner, total(N, lambda k: X[k]) - X[Dim.of(0)])
+    windows = total(N, lambda k: where(index_nonnegative(k - 1), X[k - 1], 0))
+    assert same(windows, total(N, lambda k: X[k]) - X[N - 1])
+
+
+def test_conditions_of_numbers() -> None:
+    assert same(bracket(positive(X[I])) + bracket(zero(X[I])) + bracket(positive(-X[I])), 1)
+    assert same(bracket(positive(X[I] - 1)) * bracket(positive(X[I])), bracket(positive(X[I] - 1)))
+    assert same(bracket(positive(exp(X[I]) - 1)), bracket(positive(X[I])))
+    assert same(bracket(zero(X[I] * Y[I])) * X[I] * Y[I], 0)
+    assert same(bracket(positive(X[I] ** 2)), 1 - bracket(zero(X[I])))
+    assert same(where(positive(X[I]), apply("abs", X[I]), 0), where(positive(X[I]), X[I], 0))
+
+
+def test_conditions_of_places() -> None:
+    assert same(bracket(index_nonnegative(I)), 1)
+    assert same(bracket(index_nonnegative(I - J)) + bracket(index_nonnegative(J - I - 1)), 1)
+    assert same(bracket(index_zero(2 * I - 2 * J + 1)), 0)
+    assert same(bracket(index_zero(N * I - N * J)), bracket(index_zero(I - J)))
+    assert same(bracket(index_zero(I * M + K)), bracket(index_zero(I)) * bracket(index_zero(K)))
+    both = bracket(index_nonnegative(N - 1 - K)) * bracket(index_nonnegative(M - 1 - K))
+    assert same(bracket(index_nonnegative(minimum(N, M) - 1 - K)), both)
+    assert same(bracket(index_nonnegative(I - 1)), 1 - bracket(index_zero(I)))
+
+
+def test_flags_and_existence() -> None:
+    flags = Variable("f", (N,), "bool")
+    flag = bracket(Flag(flags, (I,)))
+    assert same(flag * flag, flag)
+    assert same(flag + bracket(negation(Flag(flags, (I,)))), 1)
+    index = fresh_index(N)
+    some = bracket(Exists(index, index_zero(index.dim - I)))
+    assert same(some, 1)
+
+
+def test_maxima() -> None:
+    assert same(greatest(N, lambda k: X[k] + Y[I]), Y[I] + greatest(N, lambda k: X[k]))
+    assert not same(greatest(N, lambda k: -X[k]), -greatest(N, lambda k: X[k]))
+    masked = greatest(N, lambda k: where(index_nonnegative(I - k), X[k], -INFINITY))
+    assert same(exp(X[J] - masked) * exp(masked), exp(X[J]))
+
+
+def test_products() -> None:
+    assert same(product(N, lambda k: X[k] * Y[k]), product(N, lambda k: X[k]) * product(N, lambda k: Y[k]))
+    assert same(product(N, lambda k: exp(X[k])), exp(total(N, lambda k: X[k])))
+    assert same(product(2, lambda k: Y[I] + k), Y[I] ** 2 + Y[I])
+    shifted = product(N, lambda k: where(index_nonnegative(k - 1), X[k - 1], 1))
+    assert same(shifted, product(N, lambda k: where(index_nonnegative(N - 2 - k), X[k], 1)))
+    assert not same(shifted, product(N, lambda k: X[k]))
+
+
+def test_kinks_under_a_sum_are_null_sets_too() -> None:
+    g = upstream(0, (N, M))
+    other = Variable("c", (M,))
+
+    def larger(i: Dim, k: Dim) -> Expr:
+        return where(positive(B[i, k] - other[k]), B[i, k], other[k])
+
+    rule = Rule(
+        [((N, M), larger)],
+        [(other, lambda k: total(N, lambda i: where(positive(other[k] - B[i, k]), g[i, k], 0)))],
+    )
+    (comparison,) = rule.check()
+    assert comparison.equal is True
+    assert comparison.kinks
+
+
+def test_what_is_required_under_a_condition_decides_its_cases() -> None:
+    guarded = where(zero(X[I]), 0, log(X[I]))  # it is defined for x >= 0
+    assert compare(guarded, where(positive(X[I]), log(X[I]), 0)).equal is True
+    assert compare(guarded, where(positive(X[I]), log(X[I]), 1)).equal is not True
+
+
+def test_an_intermediate_is_differentiated_through_its_definition() -> None:
+    i, j = fresh_index(N, "i"), fresh_index(M, "j")
+    hidden = Variable("h", (N,), definition=((i,), total(M, lambda k: B[i.dim, k] * upstream(3, (M,))[k])))
+    weights = upstream(3, (M,))
+    o = fresh_index(N, "o")
+    g = upstream(0, (N,))
+    derived = adjoint([((o,), tanh(hidden[o.dim]))], [g[o.dim]], weights, (j,))
+    slope = total(N, lambda k: g[k] * (1 - tanh(hidden[k]) ** 2) * B[k, j.dim])
+    assert compare(derived, slope).equal is True
+    expanded = total(N, lambda k: total(M, lambda l: B[k, l] * weights[l]) * B[k, j.dim])
+    square = adjoint([((o,), hidden[o.dim] ** 2)], [real(1)], weights, (j,))
+    comparison = compare(square, 2 * expanded)
+    assert comparison.equal is True
+    assert "definitions of intermediates" in comparison.used
+
+
+def test_lookups() -> None:
+    def label(i: Dim) -> Dim:
+        return lookup("labels", (i,), M)
+
+    picked = total(M, lambda k: B[I, k] * bracket(index_zero(k - label(I))))
+    assert same(picked, B[I, label(I)])
+    assert not same(B[I, label(I)], B[I, label(J)])
+
+
+def test_strided_windows_meet_their_inverse() -> None:
+    g = upstream(0, (N,))
+    wide = Variable("z", (3 * N,))
+    rule = Rule(
+        [((N,), lambda i: total(3, lambda t: wide[3 * i + t]))],
+        [(wide, lambda k: g[k // 3])],
+    )
+    assert is_proved(rule)
+
+
+def test_an_index_stands_for_one_place_only() -> None:
+    index = fresh_index(N)
+    with pytest.raises(ValueError, match="make a fresh index"):
+        adjoint([((index,), X[index.dim])], [real(1)], X, (index,))
+
+
+def test_what_is_not_followed_is_said() -> None:
+    with pytest.raises(Undecided):
+        canonical(INFINITY - INFINITY)
+    comparison = compare(INFINITY * X[I], X[I])
+    assert comparison.equal is None
+    assert "not followed" in comparison.used[0]
+    assert compare(1 / (X[I] - X[I]), real(0)).equal is None
+
+
+def test_least_sizes_decide_conditions() -> None:
+    several = Assumptions(least=frozenset({N - 2}))
+    unbiased = total(N, lambda k: X[k] ** 2) / (N - 1)
+    assert [str(each) for each in compare(unbiased, unbiased).requirements] == ["n - 1 != 0"]
+    assert compare(unbiased, unbiased, several).requirements == ()
