@@ -224,6 +224,20 @@ def test_a_gradient_in_a_narrower_dtype_is_rounded_once_more() -> None:
     assert gradients_within_budget([gradient], softmax, upstream, values).ok
 
 
+def test_a_result_in_a_narrower_dtype_is_rounded_once() -> None:
+    values = random(20, dtype=torch.float64)
+    assert within_budget(values.float(), lambda v: v.float(), values).ok
+    assert within_budget(values.exp().float(), torch.exp, values).ok
+    assert not within_budget(values.float() * (1 + 2**-22), lambda v: v.float(), values).ok
+
+
+def test_gradients_are_held_to_the_dtype_of_the_upstream_gradient() -> None:
+    values, upstream = random(5, dtype=torch.float64), random(5, dtype=torch.float64, seed=1)
+    right = upstream * values.exp()
+    assert gradients_within_budget([right], torch.exp, upstream, values).ok
+    assert not gradients_within_budget([right * (1 + 1e-10)], torch.exp, upstream, values).ok
+
+
 def test_nothing_compared_is_not_kept() -> None:
     empty = within_budget(torch.zeros(0), torch.exp, torch.zeros(0))
     assert not empty.ok
