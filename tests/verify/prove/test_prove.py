@@ -89,7 +89,9 @@ def test_a_constant_that_was_computed_before_is_taken_for_what_it_rounds() -> No
     def scaled(x: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
         return x * SLOPE
 
-    assert prove(scaled, lambda grad, x: (grad * math.sqrt(2) / math.sqrt(math.pi),)).level is Level.PROVED
+    verdict = prove(scaled, lambda grad, x: (grad * math.sqrt(2) / math.sqrt(math.pi),))
+    assert verdict.level is Level.PROVED
+    assert f"{SLOPE!r} is taken for 2^(1/2)/pi^(1/2)" in verdict.notes
 
 
 def test_the_names_that_a_proof_replaces_are_put_back() -> None:
@@ -156,6 +158,15 @@ def test_writing_into_the_upstream_gradient_is_a_hazard() -> None:
     verdict = prove(doubled, lambda grad, x: (grad.mul_(2),))
     assert verdict.level is Level.HAZARD
     assert "grad" in verdict.reason
+
+
+def test_a_forward_that_writes_into_its_input_is_a_hazard() -> None:
+    def doubled(x: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
+        return x.mul_(2)
+
+    verdict = prove(doubled, lambda grad, x: (2 * grad,))
+    assert verdict.level is Level.HAZARD
+    assert "x" in verdict.reason
 
 
 def test_a_view_used_after_its_base_was_written_is_not_followed() -> None:
@@ -249,6 +260,14 @@ def test_an_elementwise_program_is_proved_for_any_number_of_axes() -> None:
     assert any("any number of axes" in note for note in verdict.notes)
 
 
+def test_a_program_that_reads_shapes_is_not_elementwise() -> None:
+    def scaled(x: Float[Tensor, "*s"]) -> Float[Tensor, "*s"]:
+        return x * x.shape[-1] if x.ndim else x
+
+    # Right for one axis, wrong for two.
+    assert prove(scaled, lambda grad, x: (grad * x.shape[0] if x.ndim else grad,)).level is Level.REFUTED
+
+
 def test_other_programs_are_proved_for_each_of_a_few_numbers_of_axes() -> None:
     def centred(x: Float[Tensor, "*s n"]) -> Float[Tensor, "*s n"]:
         return x - x.mean(-1, keepdim=True)
@@ -289,6 +308,7 @@ def test_ints_and_bools_of_the_caller_are_any() -> None:
     verdict = prove(scaled, backward)
     assert verdict.level is Level.PROVED
     assert "times >= 1" in verdict.domain
+    assert prove(scaled, lambda grad, x, times, negate: (grad * times, None, None)).level is not Level.PROVED
 
 
 def test_several_outputs_have_a_tuple_of_upstream_gradients() -> None:
@@ -306,7 +326,17 @@ def test_integers_are_taken_to_be_in_the_range_of_the_axis_that_they_index() -> 
     def backward(grad, x, y):
         return torch.zeros_like(x).scatter_add(1, y[:, None], grad[:, None]), None
 
-    assert prove(picked, backward).level is Level.PROVED
+    verdict = prove(picked, backward)
+    assert verdict.level is Level.PROVED
+    assert verdict.domain == ("0 <= y < c",)
+
+
+def test_integers_that_index_nothing_are_any() -> None:
+    def scaled(x: Float[Tensor, "n"], y: Int[Tensor, "n"]) -> Float[Tensor, "n"]:
+        return x * torch.where(y < 0, 0, y)
+
+    assert prove(scaled, lambda grad, x, y: (grad * torch.where(y < 0, 0, y), None)).level is Level.PROVED
+    assert prove(scaled, lambda grad, x, y: (grad * y, None)).level is not Level.PROVED
 
 
 def test_bools_are_any() -> None:
