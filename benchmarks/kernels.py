@@ -35,11 +35,16 @@ DTYPES = (torch.float32, torch.float64)
 MOST_ENTRIES = 2000
 
 
-# Where torch's kernels make more than what rounding explains, and why.
+# Operations of which torch's kernels make more than what rounding explains, in one dtype or both, and why.
+_PLACES = "the places between entries are rounded in proportion to the place, not to the weight that they give"
 KNOWN = {
-    ("expm1", torch.float32): "the gradient is `grad * (result + 1)`, where `exp(x)` is lost beside 1",
-    ("expm1", torch.float64): "the gradient is `grad * (result + 1)`, where `exp(x)` is lost beside 1",
-    ("nn.functional.hardsigmoid", torch.float64): "the gradient is multiplied by 1/6 in float32",
+    "expm1": "the gradient is `grad * (result + 1)`, where `exp(x)` is lost beside 1",
+    "nn.functional.hardsigmoid": "the gradient is multiplied by 1/6 in float32",
+    "nn.functional.interpolate (linear)": _PLACES,
+    "nn.functional.interpolate (bilinear)": _PLACES,
+    "nn.functional.interpolate (trilinear)": _PLACES,
+    "nn.functional.interpolate (bicubic)": _PLACES,
+    "nn.functional.upsample_bilinear": _PLACES,
 }
 
 
@@ -176,7 +181,7 @@ def page(rows: list[Row], most: int) -> str:
     for row in measured:
         dtype = str(row.dtype).removeprefix("torch.")
         cells = [f"`{row.name}`", dtype, str(row.compared), _shown(row.forward), _shown(row.gradient)]
-        cells.append(KNOWN.get((row.name, row.dtype), ""))
+        cells.append(KNOWN.get(row.name, "") if row.beyond else "")
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
