@@ -33,6 +33,7 @@ def broadcast(context: Context, operation: str, *tensors: TensorType, operands: 
     Raises:
         ShapeError: two sizes differ, neither is 1.
 
+    >>> from shaped.spec.context import Context
     >>> b, d = Dim.name("b"), Dim.name("d")
     >>> print(broadcast(Context(), "add", TensorType.of(b, 1, d), TensorType.of(5, d)))
     (b, 5, d)

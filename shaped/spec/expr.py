@@ -124,10 +124,13 @@ class Node(metaclass=_Interned):
 class Expr(Node):
     """A real number for each place of the free indices.
 
+    >>> from shaped.spec.index import fresh_index
     >>> n = Dim.name("n")
     >>> x, i = Variable("x", (n,)), fresh_index(n)
-    >>> x[i.dim] * 2 - x[i.dim] * 2 is x[i.dim] * 0
-    False
+    >>> print(Sum(i, x[i.dim] * x[i.dim]) / n)
+    (sum over i < n of x[i]*x[i])/n
+    >>> x[i.dim] + 1 is x[i.dim] + 1
+    True
     """
 
     def __add__(self, other: Real) -> Expr:

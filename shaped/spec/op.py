@@ -186,11 +186,13 @@ _BY_TORCH_NAME: dict[str, Op] = {}
 def op(
     name: str, *torch: str, formula: str = "", in_place: Sequence[str] = ()
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare an operation by its rule.
+    """Declare an operation by its rule: a decorator of a function of a context and torch's parameters.
 
-    >>> @op("identity", "torch.clone", formula="y = x")
-    ... def identity(context: Context, input: TensorType) -> TensorType:
-    ...     return input
+    Args:
+        name: its name in messages and in the reference.
+        torch: torch's names that mean it.
+        formula: what it computes, in one line.
+        in_place: names of methods that also write the result into their first argument.
     """
 
     def declare(rule: Callable[P, R]) -> Callable[P, R]:

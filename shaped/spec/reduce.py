@@ -37,6 +37,7 @@ def reduced(
     Raises:
         ShapeError: an axis is out of range, or named twice.
 
+    >>> from shaped.spec.context import Context
     >>> b, d = Dim.name("b"), Dim.name("d")
     >>> print(reduced(Context(), "sum", TensorType.of(b, 3, d), Dim.of(1)))
     (b, d)
