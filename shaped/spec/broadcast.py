@@ -34,6 +34,7 @@ def broadcast(context: Context, operation: str, *tensors: TensorType, operands: 
         ShapeError: two sizes differ, neither is 1.
 
     >>> from shaped.spec.context import Context
+    >>> from shaped.spec.values import TensorType
     >>> b, d = Dim.name("b"), Dim.name("d")
     >>> print(broadcast(Context(), "add", TensorType.of(b, 1, d), TensorType.of(5, d)))
     (b, 5, d)
