@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
+
 from shaped.spec.dims import Dim
 from shaped.spec.expr import Expr, Variable, real
 from tests.spec.canonical.notation import Rule, exp, greatest, is_proved, log, sizes, sqrt, total, upstream
@@ -14,10 +16,10 @@ def test_matmul() -> None:
     a, b, g = Variable("a", (n, k)), Variable("b", (k, m)), upstream(0, (n, m))
     assert is_proved(
         Rule(
-            [((n, m), lambda i, j: total(k, lambda l: a[i, l] * b[l, j]))],
+            [((n, m), lambda i, j: total(k, lambda p: a[i, p] * b[p, j]))],
             [
-                (a, lambda i, l: total(m, lambda j: g[i, j] * b[l, j])),
-                (b, lambda l, j: total(n, lambda i: a[i, l] * g[i, j])),
+                (a, lambda i, p: total(m, lambda j: g[i, j] * b[p, j])),
+                (b, lambda p, j: total(n, lambda i: a[i, p] * g[i, j])),
             ],
         )
     )
@@ -28,23 +30,22 @@ def softmax(x: Variable, n: Dim, i: Dim, j: Dim, *, shifted: bool = False) -> Ex
     return exp(x[i, j] - shift) / total(n, lambda k: exp(x[i, k] - shift))
 
 
-def test_softmax_and_its_shifted_form() -> None:
+@pytest.mark.parametrize("shifted", [False, True])
+def test_softmax_and_its_shifted_form(shifted: bool) -> None:
     b, n = sizes("b n")
     x, g = Variable("x", (b, n)), upstream(0, (b, n))
-    for shifted in (False, True):
-        rule = Rule(
-            [((b, n), lambda i, j: softmax(x, n, i, j, shifted=shifted))],
-            [
-                (
-                    x,
-                    lambda i, j: (
-                        softmax(x, n, i, j)
-                        * (g[i, j] - total(n, lambda k: g[i, k] * softmax(x, n, i, k, shifted=True)))
-                    ),
-                )
-            ],
-        )
-        assert is_proved(rule)
+    rule = Rule(
+        [((b, n), lambda i, j: softmax(x, n, i, j, shifted=shifted))],
+        [
+            (
+                x,
+                lambda i, j: (
+                    softmax(x, n, i, j) * (g[i, j] - total(n, lambda k: g[i, k] * softmax(x, n, i, k, shifted=True)))
+                ),
+            )
+        ],
+    )
+    assert is_proved(rule)
 
 
 def test_log_sum_exp() -> None:

@@ -42,7 +42,7 @@ from tests.spec.canonical.notation import (
 
 N, M = sizes("n m")
 X, Y, B = Variable("x", (N,)), Variable("y", (N,)), Variable("b", (N, M))
-I, J = fresh_index(N, "i").dim, fresh_index(N, "j").dim
+P, Q = fresh_index(N, "i").dim, fresh_index(N, "j").dim
 K = fresh_index(M, "k").dim
 
 
@@ -53,27 +53,27 @@ def same(left: Expr, right: Expr | int) -> bool:
 
 
 def test_exponentials_merge() -> None:
-    assert same(exp(X[I]) * exp(-X[I]), 1)
-    assert same(exp(X[I] + Y[I]) ** 2, exp(2 * X[I]) * exp(Y[I]) ** 2)
-    assert same(log(exp(X[I]) * 8), X[I] + 3 * log(2))
-    assert same(sigmoid(-X[I]), 1 - sigmoid(X[I]))
-    assert same(tanh(X[I]), 2 * sigmoid(2 * X[I]) - 1)
-    assert same(log(sigmoid(X[I])), X[I] - log(1 + exp(X[I])))
+    assert same(exp(X[P]) * exp(-X[P]), 1)
+    assert same(exp(X[P] + Y[P]) ** 2, exp(2 * X[P]) * exp(Y[P]) ** 2)
+    assert same(log(exp(X[P]) * 8), X[P] + 3 * log(2))
+    assert same(sigmoid(-X[P]), 1 - sigmoid(X[P]))
+    assert same(tanh(X[P]), 2 * sigmoid(2 * X[P]) - 1)
+    assert same(log(sigmoid(X[P])), X[P] - log(1 + exp(X[P])))
 
 
 def test_functions_with_symmetries() -> None:
-    assert same(apply("sin", -X[I]), -apply("sin", X[I]))
-    assert same(apply("cos", -X[I]), apply("cos", X[I]))
-    assert same(apply("sin", X[I]) ** 2 + apply("cos", X[I]) ** 2, 1)
-    assert same(apply("abs", -X[I]), apply("abs", X[I]))
-    assert same(apply("sign", X[I]) * apply("abs", X[I]), X[I])
+    assert same(apply("sin", -X[P]), -apply("sin", X[P]))
+    assert same(apply("cos", -X[P]), apply("cos", X[P]))
+    assert same(apply("sin", X[P]) ** 2 + apply("cos", X[P]) ** 2, 1)
+    assert same(apply("abs", -X[P]), apply("abs", X[P]))
+    assert same(apply("sign", X[P]) * apply("abs", X[P]), X[P])
 
 
 def test_roots() -> None:
     assert same(sqrt(real(8)), 2 * sqrt(real(2)))
-    assert same((X[I] ** 2 * 4) ** Fraction(1, 2), 2 * apply("abs", X[I]))
-    assert same(((X[I] + Y[I]) ** 2) ** Fraction(1, 2), apply("abs", X[I] + Y[I]))
-    assert not same(sqrt(X[I] * Y[I]), sqrt(X[I]) * sqrt(Y[I]))
+    assert same((X[P] ** 2 * 4) ** Fraction(1, 2), 2 * apply("abs", X[P]))
+    assert same(((X[P] + Y[P]) ** 2) ** Fraction(1, 2), apply("abs", X[P] + Y[P]))
+    assert not same(sqrt(X[P] * Y[P]), sqrt(X[P]) * sqrt(Y[P]))
 
 
 def test_rational_functions() -> None:
@@ -85,14 +85,14 @@ def test_rational_functions() -> None:
 
 def test_sums() -> None:
     assert same(total(N, lambda k: real(3)), 3 * N)
-    assert same(total(N, lambda k: X[k] * Y[I]), Y[I] * total(N, lambda k: X[k]))
+    assert same(total(N, lambda k: X[k] * Y[P]), Y[P] * total(N, lambda k: X[k]))
     assert same(total(N, lambda k: X[N - 1 - k]), total(N, lambda k: X[k]))
-    twice = total(N, lambda k: total(N, lambda l: X[k] * Y[l]))
+    twice = total(N, lambda k: total(N, lambda p: X[k] * Y[p]))
     assert same(twice, total(N, lambda k: X[k]) * total(N, lambda k: Y[k]))
     assert not same(twice, total(N, lambda k: X[k] * Y[k]))
-    assert same(total(N, lambda k: total(M, lambda l: B[k, l])), total(M, lambda l: total(N, lambda k: B[k, l])))
-    assert same(total(N, lambda k: X[k] * bracket(index_zero(k - I))), X[I])
-    assert same(total(3, lambda k: Y[I] ** 2 * k), 3 * Y[I] ** 2)
+    assert same(total(N, lambda k: total(M, lambda p: B[k, p])), total(M, lambda p: total(N, lambda k: B[k, p])))
+    assert same(total(N, lambda k: X[k] * bracket(index_zero(k - P))), X[P])
+    assert same(total(3, lambda k: Y[P] ** 2 * k), 3 * Y[P] ** 2)
 
 
 def test_a_range_that_may_be_empty() -> None:
@@ -108,46 +108,46 @@ def test_a_shifted_range() -> None:
 
 
 def test_conditions_of_numbers() -> None:
-    assert same(bracket(positive(X[I])) + bracket(zero(X[I])) + bracket(positive(-X[I])), 1)
-    assert same(bracket(positive(X[I] - 1)) * bracket(positive(X[I])), bracket(positive(X[I] - 1)))
-    assert same(bracket(positive(exp(X[I]) - 1)), bracket(positive(X[I])))
-    assert same(bracket(zero(X[I] * Y[I])) * X[I] * Y[I], 0)
-    assert same(bracket(positive(X[I] ** 2)), 1 - bracket(zero(X[I])))
-    assert same(where(positive(X[I]), apply("abs", X[I]), 0), where(positive(X[I]), X[I], 0))
+    assert same(bracket(positive(X[P])) + bracket(zero(X[P])) + bracket(positive(-X[P])), 1)
+    assert same(bracket(positive(X[P] - 1)) * bracket(positive(X[P])), bracket(positive(X[P] - 1)))
+    assert same(bracket(positive(exp(X[P]) - 1)), bracket(positive(X[P])))
+    assert same(bracket(zero(X[P] * Y[P])) * X[P] * Y[P], 0)
+    assert same(bracket(positive(X[P] ** 2)), 1 - bracket(zero(X[P])))
+    assert same(where(positive(X[P]), apply("abs", X[P]), 0), where(positive(X[P]), X[P], 0))
 
 
 def test_conditions_of_places() -> None:
-    assert same(bracket(index_nonnegative(I)), 1)
-    assert same(bracket(index_nonnegative(I - J)) + bracket(index_nonnegative(J - I - 1)), 1)
-    assert same(bracket(index_zero(2 * I - 2 * J + 1)), 0)
-    assert same(bracket(index_zero(N * I - N * J)), bracket(index_zero(I - J)))
-    assert same(bracket(index_zero(I * M + K)), bracket(index_zero(I)) * bracket(index_zero(K)))
+    assert same(bracket(index_nonnegative(P)), 1)
+    assert same(bracket(index_nonnegative(P - Q)) + bracket(index_nonnegative(Q - P - 1)), 1)
+    assert same(bracket(index_zero(2 * P - 2 * Q + 1)), 0)
+    assert same(bracket(index_zero(N * P - N * Q)), bracket(index_zero(P - Q)))
+    assert same(bracket(index_zero(P * M + K)), bracket(index_zero(P)) * bracket(index_zero(K)))
     both = bracket(index_nonnegative(N - 1 - K)) * bracket(index_nonnegative(M - 1 - K))
     assert same(bracket(index_nonnegative(minimum(N, M) - 1 - K)), both)
-    assert same(bracket(index_nonnegative(I - 1)), 1 - bracket(index_zero(I)))
+    assert same(bracket(index_nonnegative(P - 1)), 1 - bracket(index_zero(P)))
 
 
 def test_flags_and_existence() -> None:
     flags = Variable("f", (N,), "bool")
-    flag = bracket(Flag(flags, (I,)))
+    flag = bracket(Flag(flags, (P,)))
     assert same(flag * flag, flag)
-    assert same(flag + bracket(negation(Flag(flags, (I,)))), 1)
+    assert same(flag + bracket(negation(Flag(flags, (P,)))), 1)
     index = fresh_index(N)
-    some = bracket(Exists(index, index_zero(index.dim - I)))
+    some = bracket(Exists(index, index_zero(index.dim - P)))
     assert same(some, 1)
 
 
 def test_maxima() -> None:
-    assert same(greatest(N, lambda k: X[k] + Y[I]), Y[I] + greatest(N, lambda k: X[k]))
+    assert same(greatest(N, lambda k: X[k] + Y[P]), Y[P] + greatest(N, lambda k: X[k]))
     assert not same(greatest(N, lambda k: -X[k]), -greatest(N, lambda k: X[k]))
-    masked = greatest(N, lambda k: where(index_nonnegative(I - k), X[k], -INFINITY))
-    assert same(exp(X[J] - masked) * exp(masked), exp(X[J]))
+    masked = greatest(N, lambda k: where(index_nonnegative(P - k), X[k], -INFINITY))
+    assert same(exp(X[Q] - masked) * exp(masked), exp(X[Q]))
 
 
 def test_products() -> None:
     assert same(product(N, lambda k: X[k] * Y[k]), product(N, lambda k: X[k]) * product(N, lambda k: Y[k]))
     assert same(product(N, lambda k: exp(X[k])), exp(total(N, lambda k: X[k])))
-    assert same(product(2, lambda k: Y[I] + k), Y[I] ** 2 + Y[I])
+    assert same(product(2, lambda k: Y[P] + k), Y[P] ** 2 + Y[P])
     shifted = product(N, lambda k: where(index_nonnegative(k - 1), X[k - 1], 1))
     assert same(shifted, product(N, lambda k: where(index_nonnegative(N - 2 - k), X[k], 1)))
     assert not same(shifted, product(N, lambda k: X[k]))
@@ -170,9 +170,9 @@ def test_kinks_under_a_sum_are_null_sets_too() -> None:
 
 
 def test_what_is_required_under_a_condition_decides_its_cases() -> None:
-    guarded = where(zero(X[I]), 0, log(X[I]))  # it is defined for x >= 0
-    assert compare(guarded, where(positive(X[I]), log(X[I]), 0)).equal is True
-    assert compare(guarded, where(positive(X[I]), log(X[I]), 1)).equal is not True
+    guarded = where(zero(X[P]), 0, log(X[P]))  # it is defined for x >= 0
+    assert compare(guarded, where(positive(X[P]), log(X[P]), 0)).equal is True
+    assert compare(guarded, where(positive(X[P]), log(X[P]), 1)).equal is not True
 
 
 def test_an_intermediate_is_differentiated_through_its_definition() -> None:
@@ -184,7 +184,7 @@ def test_an_intermediate_is_differentiated_through_its_definition() -> None:
     derived = adjoint([((o,), tanh(hidden[o.dim]))], [g[o.dim]], weights, (j,))
     slope = total(N, lambda k: g[k] * (1 - tanh(hidden[k]) ** 2) * B[k, j.dim])
     assert compare(derived, slope).equal is True
-    expanded = total(N, lambda k: total(M, lambda l: B[k, l] * weights[l]) * B[k, j.dim])
+    expanded = total(N, lambda k: total(M, lambda p: B[k, p] * weights[p]) * B[k, j.dim])
     square = adjoint([((o,), hidden[o.dim] ** 2)], [real(1)], weights, (j,))
     comparison = compare(square, 2 * expanded)
     assert comparison.equal is True
@@ -195,9 +195,9 @@ def test_lookups() -> None:
     def label(i: Dim) -> Dim:
         return lookup("labels", (i,), M)
 
-    picked = total(M, lambda k: B[I, k] * bracket(index_zero(k - label(I))))
-    assert same(picked, B[I, label(I)])
-    assert not same(B[I, label(I)], B[I, label(J)])
+    picked = total(M, lambda k: B[P, k] * bracket(index_zero(k - label(P))))
+    assert same(picked, B[P, label(P)])
+    assert not same(B[P, label(P)], B[P, label(Q)])
 
 
 def test_strided_windows_meet_their_inverse() -> None:
@@ -219,10 +219,10 @@ def test_an_index_stands_for_one_place_only() -> None:
 def test_what_is_not_followed_is_said() -> None:
     with pytest.raises(Undecided):
         canonical(INFINITY - INFINITY)
-    comparison = compare(INFINITY * X[I], X[I])
+    comparison = compare(INFINITY * X[P], X[P])
     assert comparison.equal is None
     assert "not followed" in comparison.used[0]
-    assert compare(1 / (X[I] - X[I]), real(0)).equal is None
+    assert compare(1 / (X[P] - X[P]), real(0)).equal is None
 
 
 def test_least_sizes_decide_conditions() -> None:

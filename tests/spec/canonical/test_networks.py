@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
+
 from shaped.spec.dims import Dim
 from shaped.spec.expr import PI, Expr, Variable, apply, bracket, index_nonnegative, index_zero, real, where
 from shaped.spec.index import lookup
@@ -12,7 +14,8 @@ from tests.spec.canonical.notation import Rule, exp, greatest, is_proved, log, s
 B, N, M, D, E = sizes("b n m d e")
 
 
-def test_attention_with_and_without_the_row_sum_of_the_output() -> None:
+@pytest.mark.parametrize("uses_output", [False, True])
+def test_attention_with_and_without_the_row_sum_of_the_output(uses_output: bool) -> None:
     q, k, v = Variable("q", (B, N, D)), Variable("k", (B, M, D)), Variable("v", (B, M, E))
     g = upstream(0, (B, N, E))
     scale = real(D) ** Fraction(-1, 2)
@@ -21,7 +24,7 @@ def test_attention_with_and_without_the_row_sum_of_the_output() -> None:
         return total(D, lambda c: q[b, i, c] * k[b, j, c]) * scale
 
     def weight(b: Dim, i: Dim, j: Dim) -> Expr:
-        return exp(score(b, i, j)) / total(M, lambda l: exp(score(b, i, l)))
+        return exp(score(b, i, j)) / total(M, lambda p: exp(score(b, i, p)))
 
     def output(b: Dim, i: Dim, c: Dim) -> Expr:
         return total(M, lambda j: weight(b, i, j) * v[b, j, c])
@@ -29,25 +32,23 @@ def test_attention_with_and_without_the_row_sum_of_the_output() -> None:
     def of_weight(b: Dim, i: Dim, j: Dim) -> Expr:
         return total(E, lambda c: g[b, i, c] * v[b, j, c])
 
-    for uses_output in (False, True):
+    def along(b: Dim, i: Dim) -> Expr:
+        if uses_output:
+            return total(E, lambda c: g[b, i, c] * output(b, i, c))
+        return total(M, lambda p: weight(b, i, p) * of_weight(b, i, p))
 
-        def along(b: Dim, i: Dim) -> Expr:
-            if uses_output:
-                return total(E, lambda c: g[b, i, c] * output(b, i, c))
-            return total(M, lambda l: weight(b, i, l) * of_weight(b, i, l))
+    def of_score(b: Dim, i: Dim, j: Dim) -> Expr:
+        return weight(b, i, j) * (of_weight(b, i, j) - along(b, i)) * scale
 
-        def of_score(b: Dim, i: Dim, j: Dim) -> Expr:
-            return weight(b, i, j) * (of_weight(b, i, j) - along(b, i)) * scale
-
-        rule = Rule(
-            [((B, N, E), output)],
-            [
-                (q, lambda b, i, c: total(M, lambda j: of_score(b, i, j) * k[b, j, c])),
-                (k, lambda b, j, c: total(N, lambda i: of_score(b, i, j) * q[b, i, c])),
-                (v, lambda b, j, c: total(N, lambda i: weight(b, i, j) * g[b, i, c])),
-            ],
-        )
-        assert is_proved(rule)
+    rule = Rule(
+        [((B, N, E), output)],
+        [
+            (q, lambda b, i, c: total(M, lambda j: of_score(b, i, j) * k[b, j, c])),
+            (k, lambda b, j, c: total(N, lambda i: of_score(b, i, j) * q[b, i, c])),
+            (v, lambda b, j, c: total(N, lambda i: weight(b, i, j) * g[b, i, c])),
+        ],
+    )
+    assert is_proved(rule)
 
 
 def test_causal_attention() -> None:
@@ -63,20 +64,20 @@ def test_causal_attention() -> None:
         return where(index_nonnegative(i - j), score(i, j), -INFINITY)
 
     def weight(i: Dim, j: Dim) -> Expr:
-        shift = greatest(N, lambda l: masked(i, l))
-        return exp(masked(i, j) - shift) / total(N, lambda l: exp(masked(i, l) - shift))
+        shift = greatest(N, lambda p: masked(i, p))
+        return exp(masked(i, j) - shift) / total(N, lambda p: exp(masked(i, p) - shift))
 
     def kept(i: Dim, j: Dim) -> Expr:
         return where(index_nonnegative(i - j), exp(score(i, j)), 0)
 
     def share(i: Dim, j: Dim) -> Expr:
-        return kept(i, j) / total(N, lambda l: kept(i, l))
+        return kept(i, j) / total(N, lambda p: kept(i, p))
 
     def of_weight(i: Dim, j: Dim) -> Expr:
         return total(E, lambda c: g[i, c] * v[j, c])
 
     def of_score(i: Dim, j: Dim) -> Expr:
-        return share(i, j) * (of_weight(i, j) - total(N, lambda l: share(i, l) * of_weight(i, l)))
+        return share(i, j) * (of_weight(i, j) - total(N, lambda p: share(i, p) * of_weight(i, p)))
 
     assert is_proved(
         Rule(
@@ -97,14 +98,14 @@ def test_convolution_with_any_stride_padding_and_dilation() -> None:
     length = (N + 2 * padding - dilation * (k - 1) - 1) // stride + 1
     x, w, g = Variable("x", (B, c, N)), Variable("w", (o, c, k)), upstream(0, (B, o, length))
 
-    def tap(i: Dim, l: Dim) -> Dim:
-        return stride * i + dilation * l - padding
+    def tap(i: Dim, p: Dim) -> Dim:
+        return stride * i + dilation * p - padding
 
     def read(b: Dim, f: Dim, at: Dim) -> Expr:
         return where(index_nonnegative(at) & index_nonnegative(N - 1 - at), x[b, f, at], 0)
 
     def output(b: Dim, h: Dim, i: Dim) -> Expr:
-        return total(c, lambda f: total(k, lambda l: read(b, f, tap(i, l)) * w[h, f, l]))
+        return total(c, lambda f: total(k, lambda p: read(b, f, tap(i, p)) * w[h, f, p]))
 
     assert is_proved(
         Rule(
@@ -116,13 +117,13 @@ def test_convolution_with_any_stride_padding_and_dilation() -> None:
                         o,
                         lambda h: total(
                             length,
-                            lambda i: total(k, lambda l: g[b, h, i] * w[h, f, l] * bracket(index_zero(q - tap(i, l)))),
+                            lambda i: total(k, lambda p: g[b, h, i] * w[h, f, p] * bracket(index_zero(q - tap(i, p)))),
                         ),
                     ),
                 ),
                 (
                     w,
-                    lambda h, f, l: total(B, lambda b: total(length, lambda i: g[b, h, i] * read(b, f, tap(i, l)))),
+                    lambda h, f, p: total(B, lambda b: total(length, lambda i: g[b, h, i] * read(b, f, tap(i, p)))),
                 ),
             ],
         )
@@ -136,19 +137,19 @@ def test_convolution_as_a_transposed_convolution() -> None:
     g = upstream(0, (B, o, N))
 
     def of_input(b: Dim, f: Dim, q: Dim) -> Expr:
-        def at(h: Dim, l: Dim) -> Expr:
-            place = q - l
+        def at(h: Dim, p: Dim) -> Expr:
+            place = q - p
             inside = index_nonnegative(place) & index_nonnegative(N - 1 - place)
-            return where(inside, g[b, h, place], 0) * w[h, f, l]
+            return where(inside, g[b, h, place], 0) * w[h, f, p]
 
-        return total(o, lambda h: total(k, lambda l: at(h, l)))
+        return total(o, lambda h: total(k, lambda p: at(h, p)))
 
     assert is_proved(
         Rule(
-            [((B, o, N), lambda b, h, i: total(c, lambda f: total(k, lambda l: x[b, f, i + l] * w[h, f, l])))],
+            [((B, o, N), lambda b, h, i: total(c, lambda f: total(k, lambda p: x[b, f, i + p] * w[h, f, p])))],
             [
                 (x, of_input),
-                (w, lambda h, f, l: total(B, lambda b: total(N, lambda i: g[b, h, i] * x[b, f, i + l]))),
+                (w, lambda h, f, p: total(B, lambda b: total(N, lambda i: g[b, h, i] * x[b, f, i + p]))),
             ],
         )
     )

@@ -25,7 +25,7 @@ from tests.spec.canonical.notation import Rule, exp, greatest, is_proved, log, p
 (N,) = sizes("n")
 X, Y, A = Variable("x", (N,)), Variable("y", (N,)), Variable("a", (N, N))
 G, G_SCALAR = upstream(0, (N,)), upstream(0, ())[()]
-I, J = fresh_index(N, "i").dim, fresh_index(N, "j").dim
+P, Q = fresh_index(N, "i").dim, fresh_index(N, "j").dim
 
 
 def elementwise(function: Expr, claimed: Expr) -> Rule:
@@ -51,46 +51,46 @@ def texts(rule: Rule) -> list[str]:
 
 
 def test_the_root_of_a_square_is_the_absolute_value() -> None:
-    assert not is_proved(elementwise(sqrt(X[I] ** 2), G[I]))
-    assert is_proved(elementwise(sqrt(X[I] ** 2), G[I] * apply("sign", X[I])))
-    assert compare(sqrt(X[I] ** 2), X[I]).equal is not True
-    assert compare(sqrt(X[I] ** 2), apply("abs", X[I])).equal is True
+    assert not is_proved(elementwise(sqrt(X[P] ** 2), G[P]))
+    assert is_proved(elementwise(sqrt(X[P] ** 2), G[P] * apply("sign", X[P])))
+    assert compare(sqrt(X[P] ** 2), X[P]).equal is not True
+    assert compare(sqrt(X[P] ** 2), apply("abs", X[P])).equal is True
 
 
 def test_the_logarithm_of_a_square_is_defined_for_negative_numbers() -> None:
-    assert is_proved(elementwise(log(X[I] ** 2), 2 * G[I] / X[I]))
-    assert not is_proved(elementwise(log(X[I] ** 2), 2 * G[I] / apply("abs", X[I])))
-    comparison = compare(log(X[I] ** 2), 2 * log(X[I]))
+    assert is_proved(elementwise(log(X[P] ** 2), 2 * G[P] / X[P]))
+    assert not is_proved(elementwise(log(X[P] ** 2), 2 * G[P] / apply("abs", X[P])))
+    comparison = compare(log(X[P] ** 2), 2 * log(X[P]))
     assert comparison.equal is not True or "x[i] > 0" in map(str, comparison.requirements)
 
 
 def test_relu_may_take_either_side_at_its_kink() -> None:
-    relu = where(positive(X[I]), X[I], 0)
-    assert texts(elementwise(relu, G[I] * bracket(positive(X[I])))) == []
-    assert texts(elementwise(relu, G[I] * bracket(negation(positive(-X[I]))))) == ["x[a] = 0"]
-    assert not is_proved(elementwise(relu, G[I] * bracket(positive(-X[I]))))
+    relu = where(positive(X[P]), X[P], 0)
+    assert texts(elementwise(relu, G[P] * bracket(positive(X[P])))) == []
+    assert texts(elementwise(relu, G[P] * bracket(negation(positive(-X[P]))))) == ["x[a] = 0"]
+    assert not is_proved(elementwise(relu, G[P] * bracket(positive(-X[P]))))
 
 
 def test_a_root_of_a_product_is_not_split() -> None:
-    split = Fraction(1, 2) * G[I] * sqrt(Y[I]) / sqrt(X[I])
-    for comparison in elementwise(sqrt(X[I] * Y[I]), split).check():
+    split = Fraction(1, 2) * G[P] * sqrt(Y[P]) / sqrt(X[P])
+    for comparison in elementwise(sqrt(X[P] * Y[P]), split).check():
         assert comparison.equal is not True or {"x[a] > 0", "y[a] >= 0"} <= set(map(str, comparison.requirements))
 
 
 def test_a_division_excludes_zero() -> None:
-    assert texts(elementwise(X[I] * X[I] / X[I], G[I])) == ["x[o] != 0"]
-    assert compare(1 / (X[I] - X[I]), 1 / (Y[I] - Y[I])).equal is None
+    assert texts(elementwise(X[P] * X[P] / X[P], G[P])) == ["x[o] != 0"]
+    assert compare(1 / (X[P] - X[P]), 1 / (Y[P] - Y[P])).equal is None
 
 
 def test_a_guarded_division_is_not_simplified_where_it_is_not_taken() -> None:
-    guarded = where(zero(X[I]), 0, 1 / X[I])
-    comparison = compare(guarded * X[I], X[I] * 0 + 1)
+    guarded = where(zero(X[P]), 0, 1 / X[P])
+    comparison = compare(guarded * X[P], X[P] * 0 + 1)
     assert comparison.equal is not True or comparison.kinks
-    assert compare(guarded * X[I] ** 2, X[I]).equal is True
-    assert compare(guarded * X[I] ** 2, X[I]).requirements == ()
-    other = where(zero(X[I]), 5, 1 / X[I])
+    assert compare(guarded * X[P] ** 2, X[P]).equal is True
+    assert compare(guarded * X[P] ** 2, X[P]).requirements == ()
+    other = where(zero(X[P]), 5, 1 / X[P])
     assert compare(guarded, other).equal is not True or compare(guarded, other).kinks
-    assert compare(guarded, 1 / X[I]).equal is True
+    assert compare(guarded, 1 / X[P]).equal is True
 
 
 def test_a_mean_divides_by_n() -> None:
@@ -129,8 +129,8 @@ def test_rows_and_columns_of_one_size_are_not_confused() -> None:
 
 
 def test_an_absolute_value_twice() -> None:
-    twice = apply("abs", apply("abs", X[I]))
-    assert is_proved(elementwise(twice, G[I] * X[I] / apply("abs", X[I])))
+    twice = apply("abs", apply("abs", X[P]))
+    assert is_proved(elementwise(twice, G[P] * X[P] / apply("abs", X[P])))
 
 
 def test_a_strict_triangle_is_another_one() -> None:
@@ -140,8 +140,8 @@ def test_a_strict_triangle_is_another_one() -> None:
 
 
 def test_a_fractional_power_needs_a_base_that_is_not_negative() -> None:
-    power = X[I] ** Fraction(3, 2)
-    assert texts(elementwise(power, Fraction(3, 2) * G[I] * sqrt(X[I]))) == ["x[o] >= 0", "x[a] >= 0"]
+    power = X[P] ** Fraction(3, 2)
+    assert texts(elementwise(power, Fraction(3, 2) * G[P] * sqrt(X[P]))) == ["x[o] >= 0", "x[a] >= 0"]
 
 
 def test_powers_of_sums() -> None:
@@ -159,47 +159,47 @@ def test_powers_of_sums() -> None:
 
 def test_a_difference_on_a_fat_set_is_not_set_aside() -> None:
     most = greatest(N, lambda k: X[k])
-    assert compare(bracket(zero(X[I] - most)), bracket(zero(X[I] - X[I] + 1))).equal is not True
-    assert compare(bracket(zero(X[I] - X[J])), X[I] * 0).equal is not True  # all of it where i = j
-    assert compare(bracket(zero(where(positive(X[I]), X[I], 0))), X[I] * 0).equal is not True
+    assert compare(bracket(zero(X[P] - most)), bracket(zero(X[P] - X[P] + 1))).equal is not True
+    assert compare(bracket(zero(X[P] - X[Q])), X[P] * 0).equal is not True  # all of it where i = j
+    assert compare(bracket(zero(where(positive(X[P]), X[P], 0))), X[P] * 0).equal is not True
 
 
 def test_assumptions_end_with_their_comparison() -> None:
-    assert compare(sqrt(X[I] ** 2), X[I], Assumptions(positive=frozenset({"x"}))).equal is True
-    assert compare(sqrt(X[I] ** 2), X[I]).equal is not True
+    assert compare(sqrt(X[P] ** 2), X[P], Assumptions(positive=frozenset({"x"}))).equal is True
+    assert compare(sqrt(X[P] ** 2), X[P]).equal is not True
     last = bracket(index_nonnegative(N - 2))
     assert compare(last, last * 0 + 1, Assumptions(least=frozenset({N - 2}))).equal is True
     assert compare(last, last * 0 + 1).equal is not True
 
 
 def test_requirements_that_no_input_meets_are_no_proof() -> None:
-    nowhere = log(X[I]) + log(-X[I])
-    assert compare(nowhere - nowhere, X[I] * 0).equal is None
+    nowhere = log(X[P]) + log(-X[P])
+    assert compare(nowhere - nowhere, X[P] * 0).equal is None
 
 
 def test_a_requirement_holds_at_its_own_place_only() -> None:
     first = bracket(zero(X[Dim.of(0)]))
     assert (
-        compare(X[I] / X[I] + first, X[I] * 0 + 1).equal is not True or compare(X[I] / X[I] + first, X[I] * 0 + 1).kinks
+        compare(X[P] / X[P] + first, X[P] * 0 + 1).equal is not True or compare(X[P] / X[P] + first, X[P] * 0 + 1).kinks
     )
 
 
 def test_what_is_certain_is_not_required() -> None:
     weights = total(N, lambda k: exp(X[k]))
     assert requirements(log(weights) + 1 / weights) == ()
-    assert requirements(sqrt(total(N, lambda k: X[k] ** 2)) + 1 / (1 + apply("abs", X[I]))) == ()
-    guarded = where(positive(X[I]), log(X[I]), 0)
+    assert requirements(sqrt(total(N, lambda k: X[k] ** 2)) + 1 / (1 + apply("abs", X[P]))) == ()
+    guarded = where(positive(X[P]), log(X[P]), 0)
     assert requirements(guarded) == ()
-    masked = total(N, lambda k: where(index_nonnegative(I - k), exp(X[k]), 0))
+    masked = total(N, lambda k: where(index_nonnegative(P - k), exp(X[k]), 0))
     assert requirements(1 / masked) == ()
-    assert [str(each) for each in requirements(X[I] ** Fraction(-1, 2))] == ["x[i] > 0"]
+    assert [str(each) for each in requirements(X[P] ** Fraction(-1, 2))] == ["x[i] > 0"]
 
 
 def test_a_mask_of_minus_infinity_is_a_condition() -> None:
     def masked(k: Dim) -> Expr:
-        return where(index_nonnegative(I - k), X[k], -INFINITY)
+        return where(index_nonnegative(P - k), X[k], -INFINITY)
 
-    assert compare(exp(masked(J)), where(index_nonnegative(I - J), exp(X[J]), 0)).equal is True
+    assert compare(exp(masked(Q)), where(index_nonnegative(P - Q), exp(X[Q]), 0)).equal is True
 
 
 def test_a_product_counts_its_zeros() -> None:
