@@ -78,6 +78,21 @@ def test_minus_infinity_counts_where_the_forward_takes_it() -> None:
     assert reason(square, lambda grad, x: 2 * grad * x + 0 * x) is None
 
 
+def test_logarithms_of_0_alone_are_a_point() -> None:
+    def forward(x: Float[Tensor, "n"], y: Float[Tensor, "n"]) -> Tensor:
+        return torch.logaddexp(x, y)
+
+    def naive(grad: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        return grad * torch.sigmoid(x - y), grad * torch.sigmoid(y - x)
+
+    def guarded(grad: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        difference = torch.where(x == y, torch.zeros_like(x), x - y)
+        return grad * torch.sigmoid(difference), grad * torch.sigmoid(-difference)
+
+    assert reason(forward, naive) == "the gradient of x is NaN where x and y are all -inf"
+    assert reason(forward, guarded) is None
+
+
 def test_a_row_without_any_kept_entry_is_a_point() -> None:
     def forward(x: Float[Tensor, "b n"], keep: Bool[Tensor, "b n"]) -> Tensor:
         return (x * keep).sum(-1) / keep.sum(-1).clamp(min=1)
@@ -224,6 +239,32 @@ class Two(torch.autograd.Function):
         return 2 * a + 3 * b
 
 
+class MaskOnClass(torch.autograd.Function):
+    mask: Tensor
+
+    @staticmethod
+    def forward(ctx: Any, x: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
+        MaskOnClass.mask = x > 0
+        return x * MaskOnClass.mask
+
+    @staticmethod
+    def backward(ctx: Any, grad: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
+        return grad * MaskOnClass.mask
+
+
+class SameFlag(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Float[Tensor, "n"], y: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx: Any, grad: Float[Tensor, "n"]) -> tuple[Tensor | None, Tensor | None]:
+        x, y = ctx.saved_tensors
+        wanted = ctx.needs_input_grad[0]
+        return (grad * y, grad * x) if wanted else (None, None)
+
+
 @pytest.mark.parametrize("function", [Cube, Declared])
 def test_a_right_class_has_no_hazard(function: Any) -> None:
     assert reason(function) is None
@@ -235,6 +276,8 @@ def test_a_right_class_has_no_hazard(function: Any) -> None:
         (Detached, "the gradient of the gradient by x"),
         (OnContext, "x is kept on ctx without save_for_backward"),
         (Consumed, "the gradient of x is wrong in a second backward"),
+        (MaskOnClass, "the gradient of x is wrong after another forward"),
+        (SameFlag, "the gradient of y is wrong if only y needs a gradient"),
         (Two, "the backward raises TypeError: .* if only output 0 is used"),
     ],
 )
