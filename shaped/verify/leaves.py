@@ -60,7 +60,7 @@ def copied(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(value.detach().clone() if isinstance(value, Tensor) else value for value in values)
 
 
-def leaves(inputs: Inputs, places: tuple[int, ...] | None = None) -> Inputs:
+def leaves(inputs: Inputs, places: tuple[int, ...] | None = None) -> tuple[Any, ...]:
     """Copies of the inputs; autograd can differentiate by those at `places`, all floats by default."""
     own = copied(inputs)
     for i in differentiable(own) if places is None else places:

@@ -123,11 +123,15 @@ class Sampler:
         generator = torch.Generator().manual_seed(1000 * self.seed + number)
         values = [self.value(i, generator) for i in range(len(self.layout.slots))]
         if scale != 1:
-            values = [v * scale if isinstance(v, Tensor) and self._is_normal(i) else v for i, v in enumerate(values)]
+            values = [self._scaled(i, value, scale) for i, value in enumerate(values)]
         return Sample(tuple(values), self.layout.sizes)
 
-    def _is_normal(self, index: int) -> bool:
-        return self.layout.slots[index].kind in ("float", "complex") and self.regimes[index] is _normal
+    def _scaled(self, index: int, value: object, scale: float) -> object:
+        if not isinstance(value, Tensor) or self.regimes[index] is not _normal:
+            return value
+        if self.layout.slots[index].kind == "float":
+            return readable(value * scale)
+        return value * scale if value.is_complex() else value
 
     def companions(self, number: int) -> Iterator[list[object]]:
         """Values for the inputs that are not special: as found, then all of one regime, in turn."""

@@ -183,6 +183,16 @@ def infinite_points(sampler: Sampler) -> Iterator[tuple[int, list[Point]]]:
         yield i, [(f"{slot.name} is all -inf", low[0])]
 
 
+def all_infinite(sampler: Sampler) -> Iterator[Sample]:
+    """All float inputs -inf, where there are several: logarithms of 0 alone."""
+    base = sampler.draw(2).inputs
+    slots = sampler.layout.slots
+    places = [i for i, slot in enumerate(slots) if slot.kind == "float" and positions(slot)]
+    if len(places) > 1:
+        low = {i: torch.full(slots[i].shape, -math.inf, dtype=torch.float64) for i in places}
+        yield _with(sampler, base, low, f"{' and '.join(slots[i].name for i in places)} are all -inf")
+
+
 def integer_points(sampler: Sampler, constants: tuple[float, ...]) -> Iterator[Sample]:
     """Special integers and booleans: repeated and distinct indices, masks of all, of none, and of one row."""
     values = sampler.draw(5).inputs

@@ -10,7 +10,7 @@ from torch import Tensor
 from shaped.verify.comparison import fault_of_values
 from shaped.verify.faults import Fault
 from shaped.verify.hazards.effects import differing
-from shaped.verify.leaves import differentiable, has_gradient, leaves, pull_back
+from shaped.verify.leaves import differentiable, leaves, pull_back
 from shaped.verify.subject import Outcome
 from shaped.verify.verdict import Level
 
@@ -54,20 +54,25 @@ def _fault_of_a_second_backward(
 
 def _fault_of_state(subject: Subject, inputs: Inputs, upstream: Tensors, gradients: Tensors) -> Fault | None:
     """Two calls, and the backward of the first after the forward of the second."""
-    own = leaves(inputs)
-    outputs = subject.apply(own)
-    other = tuple(value * 0.5 if has_gradient(value) and isinstance(value, Tensor) else value for value in inputs)
-    try:
-        subject.apply(leaves(other))
-    except Exception:  # the forward does not take the other inputs
-        return None
-    try:
-        found = pull_back(outputs, own, upstream, differentiable(own))
-    except Exception as problem:  # whatever the user's code raises
-        return Fault(Level.HAZARD, f"the backward raises {_text(problem)} after another forward")
-    name = differing(subject, gradients, found)
-    if name:
-        return Fault(Level.HAZARD, f"the gradient of {name} is wrong after another forward: keep state on ctx alone")
+    for factor in (-1, 0.5):
+        own = leaves(inputs)
+        outputs = subject.apply(own)
+        other = leaves(inputs)
+        with torch.no_grad():
+            for i in differentiable(other):
+                other[i].mul_(factor)
+        try:
+            subject.apply(other)
+        except Exception:  # the forward does not take the other inputs
+            continue
+        try:
+            found = pull_back(outputs, own, upstream, differentiable(own))
+        except Exception as problem:  # whatever the user's code raises
+            return Fault(Level.HAZARD, f"the backward raises {_text(problem)} after another forward")
+        name = differing(subject, gradients, found)
+        if name:
+            reason = f"the gradient of {name} is wrong after another forward: keep state on ctx alone"
+            return Fault(Level.HAZARD, reason)
     return None
 
 

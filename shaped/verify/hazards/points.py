@@ -13,7 +13,7 @@ from shaped.verify.faults import Counterexample, Fault, is_nan, number
 from shaped.verify.leaves import differentiable, has_gradient
 from shaped.verify.refutation import fault_at
 from shaped.verify.samples import Sample, all_finite, draw_upstream
-from shaped.verify.special_points import float_points, infinite_points, integer_points, joint_points
+from shaped.verify.special_points import all_infinite, float_points, infinite_points, integer_points, joint_points
 from shaped.verify.trials import counts, finite_outputs, given_sample, outputs_at
 from shaped.verify.verdict import Level
 
@@ -124,6 +124,8 @@ def log_domain_samples(subject: Subject, sampler: Sampler) -> Iterator[Sample]:
     if given is not None and not all_finite(given.inputs) and _takes(subject, given.inputs, True):
         yield given
     is_log = takes_logarithms(subject.functions)
+    if is_log:
+        yield from (sample for sample in all_infinite(sampler) if _takes(subject, sample.inputs, is_log))
     for i, points in infinite_points(sampler):
         samples = []
         for number_of_draw, (name, value) in enumerate(points):

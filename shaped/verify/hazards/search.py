@@ -39,7 +39,8 @@ def float_hazards(
     """What goes wrong with a gradient that may be right over the reals, at generic and special points.
 
     NaN is a fault wherever the forward is finite, also at a kink. Infinity is one where the slopes of the forward are
-    finite. At a kink any number between the two slopes is right.
+    finite. At a kink any number between the two slopes is right. Inputs of -inf count where the forward takes them; for
+    logarithms of probabilities (`logsumexp`, `logaddexp`) also where it returns -inf.
 
     Args:
         forward: a function, or a `torch.autograd.Function` class.
