@@ -14,7 +14,7 @@ import dataclasses
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Union, cast
 
 from shaped.spec.dims import Dim
 from shaped.spec.index import Index, free_indices
@@ -110,7 +110,7 @@ class Node(metaclass=_Interned):
     def rebuilt(self, *fields: Any) -> Self:
         """A node of this kind with other fields, in its simplest form."""
         make = _MAKERS.get(type(self), type(self))
-        return make(*fields)  # type: ignore[no-any-return]  # makers of a kind of node return an Expr or a Condition
+        return cast("Self", make(*fields))  # a number for a number, a condition for a condition
 
     def __str__(self) -> str:
         from shaped.spec.show import show
