@@ -17,11 +17,13 @@ from shaped.verify.exact.floats import all_close, hazard, require_faithful, trac
 from shaped.verify.exact.gap import Reading, differing_entry, read_until_equal
 from shaped.verify.exact.problem import Problem, name_of, problem_of, second
 from shaped.verify.exact.samples import Sample, normal_like, samples
+from shaped.verify.exact.thresholds import NEXT_TO, WIDER, crossings
 from shaped.verify.exact.trace import Joint
 from shaped.verify.exact.value import Value
 from shaped.verify.verdict import Level, Verdict, Witness
 
 _MOST_REJECTIONS = 3  # samples with a difference that are looked into
+_FAR = 3.0  # of normal inputs to which paths lead: past the thresholds of clamps
 _MOST_SHOWN = 64  # entries of an input that a witness shows
 
 
@@ -126,6 +128,7 @@ class _Check:
     def over_samples(self) -> Verdict:
         """Read the graph at samples until every branch was taken, or none takes a new one."""
         generator = torch.Generator().manual_seed(self.seed + 2)
+        visited: list[list[Tensor]] = []
         for number, sample in enumerate(samples(self.problem.inputs, generator)):
             seen = self.branches if self.agreed else None
             reading = read_until_equal(self.graph, self.upstreams, sample.inputs, self.seed + 1000 * number, seen)
@@ -142,13 +145,41 @@ class _Check:
                 else:
                     self.agreed += 1
                     self.branches.add(reading.branches)
+                    if sample.ordinary:
+                        visited.append(sample.inputs)
             if self.graph.decided:
                 # Other samples may take another path through the Python code than this graph.
                 self.notes["Python code branched on values: checked on the branch of the given inputs"] = None
                 break
             if self.agreed and not self.branches.one_sided:
                 break
+        if not self.graph.decided and not self.graph.is_random and (self.branches.true or self.branches.false):
+            refusal = self._at_thresholds(visited, generator)
+            if refusal is not None:
+                return refusal
         return self._verdict()
+
+    def _at_thresholds(self, visited: list[list[Tensor]], generator: torch.Generator) -> Verdict | None:
+        """Read the graph on both sides of the points where comparisons change sides."""
+        far = [normal_like(one, generator, _FAR) for one in self.problem.inputs]
+        for crossing in crossings(self.graph, self.upstreams, [*visited, far], generator) if visited else ():
+            for side in (-1, 1):
+                found: tuple[Sample, Reading] | None = None
+                distance = side * NEXT_TO
+                while abs(distance) < 1:
+                    sample = Sample(crossing.at(distance), 1.0, True)
+                    try:
+                        reading = read_until_equal(self.graph, self.upstreams, sample.inputs, self.seed, self.branches)
+                    except UnsupportedError:  # outside of the domain of an operation
+                        break
+                    if not reading.gap or not reading.is_decided or not reading.is_finite:
+                        break
+                    # As far from the point as the two sides differ, where finite differences have room.
+                    found = sample, reading
+                    distance *= WIDER
+                if found is not None and (refusal := self._rejection(*found)) is not None:
+                    return refusal
+        return None
 
     def _require_same_floats(self, reading: Reading, sample: Sample) -> None:
         """The shadows must be what torch computes, or an operation was read wrongly.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _RATIO = 1.6
 _COLUMNS = 10
-_STEPS = (0.1, 0.01, 0.001)  # first steps, of the size of the input
+_STEPS = (0.1, 0.01, 0.001, 1e-4)  # first steps, of the size of the input
 _SAFETY = 10.0
 
 

@@ -325,3 +325,11 @@ def test_fused_attention(keywords: dict[str, Any]) -> None:
 def test_recurrent_layers(layer: nn.Module) -> None:
     verdict = exact_gradcheck(layer, torch.randn(3, 1, 2))
     assert verdict.level is Level.EXACT, verdict.explain()
+
+
+def test_a_threshold_that_the_backward_moves_is_found_between_the_samples() -> None:
+    verdict = exact_gradcheck(F.relu, r(4), backward=lambda g, x: g * (x >= -0.1))
+    assert verdict.level is Level.REFUTED
+    verdict = exact_gradcheck(lambda x: x.clamp(-1, 1), r(4), backward=lambda g, x: g * ((x > -1.01) & (x < 1)))
+    assert verdict.level is Level.REFUTED
+    assert exact_gradcheck(lambda x: x.clamp(-1, 1), r(4), backward=lambda g, x: g * ((x > -1) & (x < 1))).ok
