@@ -57,6 +57,8 @@ def check(theorem: AnyTheorem) -> Checked:
     except (NotExpressible, TheoremError, Fault, TypeError) as error:  # a call that does not fit its parameters
         return Checked(Verdict(Level.UNSUPPORTED, theorem.statement, f"{type(error).__name__}: {error}"))
     verdict = claim.judged()
+    if verdict.level is Level.REFUTED:  # there is nothing to certify
+        return Checked(verdict)
     if verdict.level is Level.UNSUPPORTED:
         small = _at_small_sizes(theorem)
         verdict = replace(verdict, level=Level.ENCLOSED, reason=_NOT_PROVED) if small is None else small
