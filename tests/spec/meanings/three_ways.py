@@ -74,7 +74,8 @@ class Comparison:
         self.wanted = function(*(_real(each) for each in given), **{key: _real(each) for key, each in made.items()})
         self.found = found.entry(*(_spec(each) for each in given), **{key: _spec(each) for key, each in made.items()})
         self.generator = np.random.default_rng(seed)
-        self.bound = BOUND
+        is_single = any(each.real.dtype == torch.float32 for each in self.arguments)
+        self.bound = SINGLE_BOUND if is_single else BOUND
 
     def _argument(self, value: Any, symbolic: bool) -> Any:
         if isinstance(value, Fixed):
@@ -89,7 +90,7 @@ class Comparison:
     def values_agree(self) -> None:
         """The meaning has the values, kinds and shapes of torch's results."""
         for found, wanted in zip(_listed(self.found), _listed(self.wanted), strict=True):
-            assert_equal(found, wanted, self.sizes, self.values)
+            assert_equal(found, wanted, self.sizes, self.values, self.bound)
 
     def gradients_agree(self, *, closed_form: bool = True, implied: bool = True) -> None:
         """torch's gradients are those that the meaning implies, and those of its closed form, if it has one."""
@@ -140,7 +141,7 @@ class Comparison:
             else:
                 given[f"g{number}"] = array
         found = self.meaning.backward(
-            grads[0] if len(_listed(self.found)) == 1 else tuple(grads),
+            tuple(grads) if isinstance(self.found, (tuple, list)) else grads[0],
             *(_spec(each) for each in self.args),
             **{key: _spec(each) for key, each in self.kwargs.items()},
         )
@@ -153,13 +154,18 @@ class Comparison:
             assert_equal(gradient, expected, self.sizes, given, self.bound)
 
     def _by_parameter(self, gradients: list[Tensor | None]) -> dict[str, Tensor | None]:
-        """The gradients of a closed form, one for each parameter that is a tensor, by the argument given for it."""
+        """The gradients of a closed form by the argument that each is of.
+
+        There is one for each tensor that is given, or one for each parameter that may be a tensor.
+        """
         signature = inspect.signature(self.meaning.entry)
         bound = signature.bind(*self.args, **self.kwargs).arguments
-        names = [name for name, each in signature.parameters.items() if "Tensor" in str(each.annotation)]
+        given = {name: each for name, each in bound.items() if isinstance(each, _Argument)}
+        names = list(given)
+        if len(gradients) != len(names):
+            names = [name for name, each in signature.parameters.items() if "Tensor" in str(each.annotation)]
         assert len(gradients) == len(names), f"{len(gradients)} gradients for the tensors {', '.join(names)}"
-        given = {name: bound.get(name) for name in names}
-        return {each.name: one for each, one in zip(given.values(), gradients) if isinstance(each, _Argument)}
+        return {given[name].name: gradient for name, gradient in zip(names, gradients) if name in given}
 
 
 def compare(name: str, *args: Any, symbolic: bool = True, seed: int = 0, **kwargs: Any) -> Comparison:
