@@ -223,6 +223,9 @@ def main() -> None:
         if outcome.is_unsound:
             counts["UNSOUND"] += 1
             print(f"UNSOUND: {mutant.name}, {mutant.change}: {outcome.level.value} on {outcome.domain}", flush=True)
+        elif outcome.is_wrong and outcome.level in (Level.PROVED, Level.EXACT):
+            counts["wrong by torch, proved where the backward is defined"] += 1
+            print(f"smaller domain: {mutant.name}, {mutant.change}: {outcome.domain}", flush=True)
         elif not outcome.is_wrong and outcome.level not in (Level.PROVED, Level.EXACT):
             print(f"not proved: {mutant.name}, {mutant.change}: {outcome.level.value}", flush=True)
         if number % 50 == 49:
