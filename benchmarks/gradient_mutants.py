@@ -340,7 +340,7 @@ def main() -> None:
     rows = [[kind, one.total, one.exact, one.default, one.fast] for kind, one in sorted(scores.items())]
     totals = [sum(row[k] for row in rows) for k in range(1, 5)]
     rows.append(["all", *totals])
-    rows.append(["of all, %", "", *(f"{100 * one / totals[0]:.0f}" for one in totals[1:])])
+    rows.append(["of all, %", "", *(f"{100 * one / totals[0]:.1f}" for one in totals[1:])])
     unit = spent["exact"] or 1.0
     rows.append(["time, as a ratio", "", "1.0", *(f"{spent[key] / unit:.1f}" for key in ("gradcheck", "fast"))])
     print(table(["change", "mutants", "exact", "gradcheck", "fast mode"], rows))

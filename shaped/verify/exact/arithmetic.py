@@ -11,7 +11,7 @@ from torch import Tensor
 from shaped.verify.exact import constants, field
 from shaped.verify.exact.branches import compare, current
 from shaped.verify.exact.field import PRIME, multiply, reduce
-from shaped.verify.exact.value import Image, Value, law, lift, tangent_of
+from shaped.verify.exact.value import Value, law, lift, tangent_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -284,8 +284,3 @@ def count(value: Value, dims: Sequence[int]) -> int:
 def mean(value: Value, dims: Sequence[int], *, keepdim: bool = False) -> Value:
     """The mean along dims; all of them if none is named."""
     return divide(total(value, dims, keepdim=keepdim), count(value, dims))
-
-
-def with_image(value: Value, *, exp: Image | None = None, log: Image | None = None) -> Value:
-    """The same value with images that a law gives."""
-    return Value(value.shadow, value.residue, value.tangent, exp=exp or value.exp, log=log or value.log)

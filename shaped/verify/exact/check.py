@@ -22,7 +22,7 @@ from shaped.verify.exact.trace import Joint
 from shaped.verify.exact.value import Value
 from shaped.verify.verdict import Level, Verdict, Witness
 
-_MOST_REJECTIONS = 3  # samples with a difference that are looked into
+_MOST_REJECTIONS = 3  # samples of extreme size with a difference that are looked into
 _FAR = 3.0  # of normal inputs to which paths lead: past the thresholds of clamps
 _MOST_SHOWN = 64  # entries of an input that a witness shows
 
@@ -167,7 +167,7 @@ class _Check:
                 found: tuple[Sample, Reading] | None = None
                 distance = side * NEXT_TO
                 while abs(distance) < 1:
-                    sample = Sample(crossing.at(distance), 1.0, True)
+                    sample = Sample(crossing.at(distance), 1.0, True, "next to where a comparison changes sides")
                     try:
                         reading = read_until_equal(self.graph, self.upstreams, sample.inputs, self.seed, self.branches)
                     except UnsupportedError:  # outside of the domain of an operation
@@ -196,15 +196,24 @@ class _Check:
 
     def _rejection(self, sample: Sample, reading: Reading) -> Verdict | None:
         """What a difference means: it may be a law that is not known, so floats have to confirm it."""
-        self.rejected += 1
         given = self.agreed == 0
-        if self.rejected > _MOST_REJECTIONS and not given:
-            return None
+        what = sample.where or f"for inputs of size {sample.size:g}"
+        if not given and not sample.ordinary:
+            self.rejected += 1
+            if self.rejected > _MOST_REJECTIONS:
+                self.notes[f"not decided {what}"] = None
+                return None
         which, entry = differing_entry(self.graph, self.upstreams, sample.inputs, reading.seed)
         shape = sample.inputs[which].shape
         index = tuple(int(one) for one in torch.unravel_index(torch.tensor(entry), shape)) if shape else ()
         name = self.problem.names[which]
-        inputs, true, computed = self._estimates(sample, which, entry)
+        try:
+            inputs, true, computed = self._estimates(sample, which, entry)
+        except UnsupportedError:
+            if given or sample.ordinary:
+                raise
+            self.notes[f"not decided {what}"] = None
+            return None
         subject = self.problem.subject
         where = f"{name}{list(index)}" if index else name
         # NaN is a gradient of nothing; elsewhere the function may have no derivative either.
@@ -215,13 +224,13 @@ class _Check:
             witness = Witness({}, shown, name, index, true.value, computed.value)
             if given or sample.ordinary:
                 return Verdict(Level.REFUTED, subject, f"the gradient of {name} is wrong", witness=witness)
-            self.notes[f"for inputs of size {sample.size:g} {str(witness).rpartition(': ')[2]}"] = None
+            self.notes[f"{what} {str(witness).rpartition(': ')[2]}"] = None
             return None
         if given:
             reason = f"the gradient of {where} differs in exact arithmetic, which floats do not confirm"
             return Verdict(Level.UNSUPPORTED, subject, reason)
         new = sorted({node.partition(":")[2] for node in self._new_branches(reading.branches)})
-        what = f"on a branch of {', '.join(new)}" if new else f"for inputs of size {sample.size:g}"
+        what = f"on a branch of {', '.join(new)}" if new else what
         if true is None or true.error > 1e-4 * abs(true.value):
             if sample.ordinary:
                 reason = f"{what} the gradient of {where} differs in exact arithmetic, which floats do not confirm"
@@ -255,9 +264,8 @@ class _Check:
             try:
                 computed = computed_derivative(gradient, inputs, which, entry, generator)
                 return inputs, true_derivative(results, inputs, upstreams, which, entry), computed
-            except (
-                Exception
-            ) as error:  # the function is of its own precision, or these inputs are outside of its domain
+            except Exception as error:
+                # The function is of its own precision, or these inputs are outside of its domain.
                 last = error
         raise UnsupportedError(f"a difference in exact arithmetic, where the function raised {last}")
 

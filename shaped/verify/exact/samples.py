@@ -24,11 +24,13 @@ class Sample:
         inputs: floating tensors.
         size: how much greater they are than the first, or than normal ones.
         ordinary: whether programs meet such sizes.
+        where: what is special about them, in words; empty for the size.
     """
 
     inputs: list[Tensor]
     size: float
     ordinary: bool
+    where: str = ""
 
 
 def samples(inputs: Sequence[Tensor], generator: torch.Generator) -> Iterator[Sample]:
