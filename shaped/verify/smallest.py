@@ -100,7 +100,7 @@ def _with_simple_entry(
         values = [*found.upstream, *found.sample.inputs]
         value = values[place]
         assert isinstance(value, Tensor)
-        changed = value.clone()
+        changed = value.clone(memory_format=torch.contiguous_format)
         changed.view(-1)[position] = simple
         if torch.equal(changed, value):
             return found
