@@ -20,7 +20,7 @@ THEOREMS = [
     Theorem("batch_norm", {"input": "b c h w", "running_mean": "c", "running_var": "c"} | _AFFINE),
     Theorem("group_norm", {"input": "b g*k", "num_groups": "size: g"}),
     Theorem("group_norm", {"input": "b g*k h w", "num_groups": "size: g", "weight": "g*k", "bias": "g*k"}),
-    Theorem("group_norm", {"input": "b 6 h w", "num_groups": 2, "weight": "6", "bias": "6"}),
+    Theorem("group_norm", {"input": "b 2*k w", "num_groups": 2, "weight": "2*k", "bias": "2*k"}),
     Theorem("instance_norm", {"input": "b c w"}),
     Theorem("instance_norm", {"input": "b c h w"} | _AFFINE),
     Theorem("instance_norm", {"input": "b c w", "running_mean": "c", "running_var": "c", "use_input_stats": False}),
