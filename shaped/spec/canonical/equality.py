@@ -251,30 +251,71 @@ def _requirements_of_both(context: Context, left: Expr | Form, right: Expr | For
     return tuple(found.values())
 
 
+@dataclass(frozen=True)
+class _Manner:
+    """A way to bring both sides to their forms."""
+
+    expands_definitions: bool = False
+    splits_prefixes: bool = False
+    writes_out: bool = True
+
+    def context(self, assumptions: Assumptions) -> Context:
+        context = Context(assumptions)
+        context.expands_definitions, context.splits_prefixes = self.expands_definitions, self.splits_prefixes
+        context.writes_out = self.writes_out
+        return context
+
+    @property
+    def used(self) -> list[str]:
+        """What is said of it in an answer."""
+        said = {
+            "definitions of intermediates": self.expands_definitions,
+            "prefix sums turned around": self.splits_prefixes,
+            "sums over constant ranges kept": not self.writes_out,
+        }
+        return [text for text, is_so in said.items() if is_so]
+
+
 def _decided(context: Context, left: Expr | Form, right: Expr | Form, required: tuple[Requirement, ...]) -> _Attempt:
-    """The difference, 0 as soon as one of the attempts makes it so."""
+    """The difference, 0 as soon as one of the attempts makes it so.
+
+    Raises:
+        Undefined: a side has no value for any input.
+        Undecided: no attempt came to a difference.
+    """
     places = _free_indices(left) | _free_indices(right)
-    first = _Attempt(_in_context(context, left) - _in_context(context, right), required, places)
-    _simplify(first)
-    if not first.difference.terms:
-        return first
-    expands = any_atom(first.difference, has_definition)
-    turns = any_atom(first.difference, lambda atom: isinstance(atom, IndexNonnegativeAtom))
-    attempts = [(True, False, True)] * expands + [(False, False, False)]
-    attempts += [(False, True, True)] * turns + [(True, True, True)] * (expands and turns)
-    for expanded, turned, written_out in attempts:
-        other = Context(context.assumptions)
-        other.expands_definitions, other.splits_prefixes, other.writes_out = expanded, turned, written_out
-        used = ["definitions of intermediates"] * expanded + ["prefix sums turned around"] * turned
-        used += ["sums over constant ranges kept"] * (not written_out)
+    first: _Attempt | None = None
+    problem: Undecided | None = None
+    try:
+        first = _Attempt(_in_context(context, left) - _in_context(context, right), required, places)
+        _simplify(first)
+        if not first.difference.terms:
+            return first
+    except Undecided as error:
+        problem = error
+    for manner in _manners(first):
+        other = manner.context(context.assumptions)
         try:
-            attempt = _Attempt(_in_context(other, left) - _in_context(other, right), required, places, used)
+            difference = _in_context(other, left) - _in_context(other, right)
+            attempt = _Attempt(difference, required, places, manner.used)
             _simplify(attempt)
         except (Undecided, Undefined):
             continue
         if not attempt.difference.terms:
             return attempt
+        first = first or attempt
+    if first is None:
+        raise problem or Undecided("no form was found")
     return first
+
+
+def _manners(first: _Attempt | None) -> list[_Manner]:
+    """The ways that may do better than the first attempt."""
+    expands = first is None or any_atom(first.difference, has_definition)
+    turns = first is None or any_atom(first.difference, lambda atom: isinstance(atom, IndexNonnegativeAtom))
+    found = [_Manner(expands_definitions=True)] * expands + [_Manner(writes_out=False)]
+    found += [_Manner(splits_prefixes=True)] * turns
+    return found + [_Manner(expands_definitions=True, splits_prefixes=True)] * (expands and turns)
 
 
 def _free_indices(side: Expr | Form) -> frozenset[Index]:

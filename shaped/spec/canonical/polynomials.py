@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 A = TypeVar("A", bound=Atom)
 
-MOST_STEPS = 400_000  # products of monomials in one context: larger forms are not decided
+MOST_STEPS = 100_000  # products of monomials in one context: larger forms are not decided
 
 
 def exact(value: Rational) -> Rational:
