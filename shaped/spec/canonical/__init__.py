@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from shaped.spec.canonical.assumptions import Assumptions, Undecided, Undefined
 from shaped.spec.canonical.domain import Requirement
-from shaped.spec.canonical.equality import Comparison, Form, adjoint, canonical, compare, requirements
+from shaped.spec.canonical.equality import Comparison, compare
+from shaped.spec.canonical.forms import Form, adjoint, canonical, requirements
 
 __all__ = [
     "Assumptions",

@@ -255,10 +255,11 @@ def holds(node: Condition, point: Point) -> bool:
             return value
         case Flag(variable, at):
             return not is_zero(point.entry(variable.name, at).value)
-        case Positive(argument):
-            return is_positive(evaluate(argument, point).value)
-        case Zero(argument):
-            return is_zero(evaluate(argument, point).value)
+        case Positive(argument) | Zero(argument):
+            number = evaluate(argument, point)
+            if is_zero(number.value) and not is_zero(number.slope):
+                raise OutsideDomain("the condition changes here")
+            return is_positive(number.value) if isinstance(node, Positive) else is_zero(number.value)
         case IndexNonnegative(dim):
             return point.place(dim) >= 0
         case IndexZero(dim):
