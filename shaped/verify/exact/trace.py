@@ -56,8 +56,12 @@ class Joint:
     def is_random(self) -> bool:
         """Whether it draws random numbers."""
         targets = [node.target for node in self.module.graph.nodes]
+        # Fused attention draws only for dropout, with which it has no rule.
         return any(
-            isinstance(one, torch._ops.OpOverload) and torch.Tag.nondeterministic_seeded in one.tags for one in targets
+            isinstance(one, torch._ops.OpOverload)
+            and torch.Tag.nondeterministic_seeded in one.tags
+            and not _has_rule(one)
+            for one in targets
         )
 
     @property
