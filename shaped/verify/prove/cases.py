@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from shaped.spec.annotation import Anonymous, AnonymousPack, Fixed, Named, NamedPack
@@ -46,6 +46,7 @@ class Case:
         absent: the parameters that are None.
         flags: the bool parameters, with their values.
         bounds: the ranges of int tensors.
+        needed: the only input whose gradient is asked for; empty for all.
         factors: how an axis like `g*c` is made of its factors: "written" (g times c places), "reversed", or "none".
     """
 
@@ -55,6 +56,7 @@ class Case:
     absent: frozenset[str] = frozenset()
     flags: Mapping[str, bool] = field(default_factory=dict)
     bounds: Mapping[str, Bound] = field(default_factory=dict)
+    needed: str = ""
     factors: str = "written"
 
     def __str__(self) -> str:
@@ -63,6 +65,7 @@ class Case:
         parts += [f"{name} stretched" for name in sorted(self.ones)]
         parts += [f"{name} = None" for name in sorted(self.absent)]
         parts += [f"{name} = {value}" for name, value in self.flags.items()]
+        parts += [f"only {self.needed} needs a gradient"] * bool(self.needed)
         return ", ".join(parts)
 
 
@@ -104,6 +107,13 @@ def cases(signature: Signature, ranks: tuple[int, ...] = RANKS) -> Iterator[Case
     if len(found) > _MOST_CASES:
         raise NotExpressible(f"{len(found)} cases of packs, stretched axes, None and bools: at most {_MOST_CASES}")
     yield from found
+
+
+def cases_of_needs(signature: Signature, case: Case) -> Iterator[Case]:
+    """The case with the gradient of one input asked for at a time, as autograd does where others need none."""
+    names = [leaf.name for leaf in signature.tensors if leaf.is_differentiable and leaf.name not in case.absent]
+    if len(names) > 1:
+        yield from (replace(case, needed=name) for name in names)
 
 
 def factor_orders(signature: Signature) -> tuple[str, ...]:

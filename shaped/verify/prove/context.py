@@ -47,6 +47,13 @@ class TracedContext:
                 raise NotExpressible("a saved tensor that was written to after it was saved, for which torch raises")
         return tuple(saved.value for saved in self._saved)
 
+    @property
+    def kept(self) -> tuple[Tensor, ...]:
+        """All tensors that the forward stored, those in attributes too."""
+        attributes = [value for name, value in vars(self).items() if not name.startswith("_")]
+        stored = [*(saved.value for saved in self._saved), *attributes]
+        return tuple(each for each in stored if isinstance(each, Tensor))
+
     def mark_dirty(self, *tensors: Any) -> None:
         """Inputs that the forward changes, and says so."""
         self.dirty = tensors

@@ -191,7 +191,7 @@ class _Run:
         replaced = {"detach": self.detached.detach, **self._functions()}
         with tracing(function, replaced=replaced, watch=watch), self._module():
             if program.function is not None and program.surrogate is None:
-                returned, _ = _run_function(program.function, inputs.values)
+                returned, _ = self._run_function(inputs)
             else:
                 returned = function(*inputs.values)
                 self._note_changes(inputs)
@@ -229,11 +229,11 @@ class _Run:
         if program.function is not None:
             backward = getattr(program.function, backward_name(program.function))
             with tracing(program.forward, backward, replaced=replaced, watch=watch):
-                own, context = _run_function(program.function, inputs.values)
+                own, context = self._run_function(inputs)
                 if not context.dirty:
                     self._note_changes(inputs)
                 given = _given_to(context, flat(own), upstreams)
-                saved = [(each, each.version) for each in context.saved_tensors if isinstance(each, Tensor)]
+                saved = [(each, each.version) for each in context.kept]
                 returned = backward(context, *given)
             if any(each.version != version for each, version in saved):
                 self.changed.append("a saved tensor")
@@ -246,6 +246,19 @@ class _Run:
         if any(upstream is not None and upstream.version for upstream in upstreams):
             self.changed.append(program.upstream_name)
         return returned
+
+    def _run_function(self, inputs: Inputs) -> tuple[Any, TracedContext]:
+        """Run the forward of a `torch.autograd.Function`, and what it stores."""
+        function, names = self.program.function, [parameter.name for parameter in self.program.signature.parameters]
+        assert function is not None
+        needs = [name in inputs.differentiable and self.case.needed in ("", name) for name in names]
+        context = TracedContext(tuple(needs))
+        if has_setup_context(function):
+            returned = function.forward(*inputs.values)
+            function.setup_context(context, inputs.values, returned)
+        else:
+            returned = function.forward(context, *inputs.values)
+        return returned, context
 
     def _note_changes(self, inputs: Inputs) -> None:
         self.changed += [name for name, each in inputs.tensors.items() if each.version]
@@ -285,6 +298,8 @@ class _Run:
         by_name = {leaf.name: as_argument(each) for leaf, each in pairs}
         gradients: dict[str, Tensor | None] = {}
         for name in inputs.differentiable:
+            if self.case.needed not in ("", name):
+                continue
             each = by_name.get(name)
             if each is not None and not isinstance(each, Tensor):
                 raise Untraceable(
@@ -304,17 +319,6 @@ def _members(value: Any, count: int) -> list[Any]:
     if count == 1:
         return [value]
     return [None] * count if value is None else list(value)
-
-
-def _run_function(function: type[Function], values: tuple[object, ...]) -> tuple[Any, TracedContext]:
-    """Run the forward of a `torch.autograd.Function`, and what it stores."""
-    context = TracedContext(tuple(isinstance(each, Tensor) and each.kind in ("float", "complex") for each in values))
-    if has_setup_context(function):
-        returned = function.forward(*values)
-        function.setup_context(context, values, returned)
-    else:
-        returned = function.forward(context, *values)
-    return returned, context
 
 
 def _given_to(context: TracedContext, outputs: tuple[Any, ...], upstreams: tuple[Tensor | None, ...]) -> list[Any]:

@@ -17,7 +17,7 @@ from shaped.spec.canonical import Assumptions
 from shaped.spec.meaning import MEANINGS
 from shaped.spec.tensor import NotExpressible
 from shaped.verify.prove.bounds import bounds_of
-from shaped.verify.prove.cases import RANKS, Case, cases, factor_orders
+from shaped.verify.prove.cases import RANKS, Case, cases, cases_of_needs, factor_orders
 from shaped.verify.prove.confirmation import confirm
 from shaped.verify.prove.elementwise import is_elementwise
 from shaped.verify.prove.judgement import Judgement, judged
@@ -121,6 +121,8 @@ class Proof:
                     if refutation is not None:
                         return refutation
                     reason = f"no witness was found that torch confirms: {outcome.reason}"
+                    if case.needed:
+                        reason = f"{outcome.reason}, where {case.needed} alone needs a gradient"
                     outcome = self._with_fixed_sizes(replace(outcome, level=Level.UNSUPPORTED, reason=reason))
                 if outcome.level is not Level.PROVED and outcome.level is not Level.EXACT:
                     return self._verdict(Level.UNSUPPORTED, [outcome], notes, outcome.reason)
@@ -140,11 +142,18 @@ class Proof:
                 traced = None
             if traced is not None and is_elementwise(self.program, traced):
                 notes.append("every operation is elementwise, so one axis stands for any number of axes")
-                yield from cases(signature, (1,))
+                yield from self._with_needs(cases(signature, (1,)))
                 return
             ranks = f"{RANKS[0]} to {RANKS[-1]}"
             notes.append(f"{' and '.join(f'*{pack}' for pack in signature.packs)}: proved for {ranks} axes each")
-        yield from cases(signature)
+        yield from self._with_needs(cases(signature))
+
+    def _with_needs(self, found: Iterator[Case]) -> Iterator[Case]:
+        """The cases, and for a class also those in which autograd asks for one gradient alone."""
+        for number, case in enumerate(found):
+            yield case
+            if number == 0 and self.program.function is not None:
+                yield from cases_of_needs(self.program.signature, case)
 
     def outcome(self, case: Case) -> Outcome:
         """What is found out in one case: with intermediates, then written out, then with axes made in other ways."""

@@ -436,6 +436,49 @@ def test_the_wrong_backward_of_a_function_is_refuted() -> None:
     assert prove(WrongCube).level is Level.REFUTED
 
 
+class Product(torch.autograd.Function):
+    needs = (0, 1)
+
+    @staticmethod
+    def forward(ctx: Any, a: Float[Tensor, "n"], b: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
+        ctx.save_for_backward(a, b)
+        ctx.needs = Product.needs
+        return a * b
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        a, b = ctx.saved_tensors
+        first, second = ctx.needs
+        da = grad * b if ctx.needs_input_grad[first] else None
+        return da, grad * a if ctx.needs_input_grad[second] else None
+
+
+def test_one_gradient_alone_may_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert prove(Product).level is Level.PROVED
+    monkeypatch.setattr(Product, "needs", (1, 0))
+    verdict = prove(Product)
+    assert not verdict.ok
+    assert "alone needs a gradient" in verdict.reason
+
+
+class Overwriting(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
+        y = x.tanh()
+        ctx.y = y.clone()
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return ctx.y.mul_(ctx.y).neg_().add_(1).mul_(grad)
+
+
+def test_writing_into_what_the_forward_stored_is_a_hazard() -> None:
+    verdict = prove(Overwriting)
+    assert verdict.level is Level.HAZARD
+    assert "a saved tensor" in verdict.reason
+
+
 class Scale(torch.nn.Module):
     def __init__(self, size: int) -> None:
         super().__init__()
