@@ -3,47 +3,26 @@
 from __future__ import annotations
 
 import inspect
-import sysconfig
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch.autograd import Function
 
-import shaped
-from shaped.errors import Fault
 from shaped.spec.calls import as_argument
-from shaped.spec.dims import Dim
-from shaped.spec.tensor import NotExpressible, Tensor
+from shaped.spec.tensor import Tensor
 from shaped.verify.prove.cases import Case, Inputs, symbolic_inputs
 from shaped.verify.prove.context import TracedContext
 from shaped.verify.prove.detached import Detached
 from shaped.verify.prove.intermediates import Intermediates
+from shaped.verify.prove.parameters import symbolic_parameters
 from shaped.verify.prove.tracing import Watch, tracing
-from shaped.verify.prove.variables import given_tensor, like
+from shaped.verify.prove.untraceable import Untraceable, explained
+from shaped.verify.prove.variables import like
 from shaped.verify.recording import backward_name, has_setup_context
 from shaped.verify.signature import Signature
-
-
-@dataclass
-class Untraceable(Exception):
-    """A program that does not run on symbolic inputs.
-
-    Args:
-        reason: the construct, in one clause.
-        place: `file:line` of the program, empty if unknown.
-        part: "forward" or "backward".
-        is_wrong: torch would raise as well.
-    """
-
-    reason: str
-    place: str = ""
-    part: str = "forward"
-    is_wrong: bool = False
 
 
 @dataclass(frozen=True)
@@ -163,9 +142,9 @@ class _Run:
 
     def traced(self) -> Traced:
         program = self.program
-        with _named_part("forward"):
+        with explained("forward"):
             outputs = self._outputs(program.surrogate or program.forward)
-        with _named_part("backward"):
+        with explained("backward"):
             returned = self._backward(outputs)
             # What the backward wrote to is no variable any more.
             inputs, upstreams = symbolic_inputs(program.signature, self.case), self._upstreams(outputs)
@@ -360,68 +339,3 @@ def _arguments(program: Program, inputs: Inputs, upstreams: tuple[Tensor | None,
 def flat(value: Any) -> tuple[Any, ...]:
     """What a function returned, as a tuple."""
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
-
-
-@contextmanager
-def symbolic_parameters(module: torch.nn.Module) -> Iterator[None]:
-    """The parameters of a module as symbols of their sizes, named as torch names them."""
-    before: list[tuple[dict[str, Any], str, Any]] = []
-    for path, each in module.named_modules():
-        for name, value in each._parameters.items():
-            if value is not None:
-                before.append((each._parameters, name, value))
-                full = f"{path}.{name}" if path else name
-                each._parameters[name] = given_tensor(full, [(Dim.of(size),) for size in value.shape], "float")
-    try:
-        yield
-    finally:
-        for parameters, name, value in before:
-            parameters[name] = value
-
-
-@contextmanager
-def in_float64(module: torch.nn.Module | None) -> Iterator[dict[str, torch.Tensor]]:
-    """The parameters of a module by name; they and its buffers are float64 inside."""
-    if module is None:
-        yield {}
-        return
-    values = [each for each in (*module.parameters(), *module.buffers()) if each.is_floating_point()]
-    before = [each.data for each in values]
-    for each in values:
-        each.data = each.data.double()
-    try:
-        yield {name: each.detach() for name, each in module.named_parameters()}
-    finally:
-        for each, data in zip(values, before):
-            each.data = data
-
-
-@contextmanager
-def _named_part(part: str) -> Iterator[None]:
-    """Errors as `Untraceable`, with the line of the program."""
-    try:
-        yield
-    except Untraceable:
-        raise
-    except NotExpressible as error:
-        raise Untraceable(str(error), place_of(error), part) from error
-    except Fault as error:
-        raise Untraceable(str(error), place_of(error), part, is_wrong=True) from error
-    except Exception as error:  # whatever the program, or torch, raises for symbols
-        place = place_of(error)
-        text = str(error).strip().partition("\n")[0]
-        raise Untraceable(f"{type(error).__name__}: {text}", place, part) from error
-
-
-_LIBRARIES = tuple(
-    str(Path(file).resolve().parent) for file in (shaped.__file__, torch.__file__, sysconfig.__file__, inspect.__file__)
-)
-
-
-def place_of(error: BaseException) -> str:
-    """`file:line` of the last line of the program that led to an error; empty if there is none."""
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        file = str(Path(frame.filename).resolve())
-        if not frame.filename.startswith("<") and not file.startswith(_LIBRARIES):
-            return f"{frame.filename}:{frame.lineno}"
-    return ""

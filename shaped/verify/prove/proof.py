@@ -21,8 +21,10 @@ from shaped.verify.prove.cases import RANKS, Case, cases, cases_of_needs, factor
 from shaped.verify.prove.confirmation import confirm
 from shaped.verify.prove.elementwise import is_elementwise
 from shaped.verify.prove.judgement import Judgement, judged
-from shaped.verify.prove.programs import Program, Traced, Untraceable, in_float64, trace
+from shaped.verify.prove.parameters import in_float64
+from shaped.verify.prove.programs import Program, Traced, trace
 from shaped.verify.prove.refutation import refuted
+from shaped.verify.prove.untraceable import Untraceable
 from shaped.verify.subject import Subject, SubjectError
 from shaped.verify.verdict import Level, Verdict
 
@@ -259,7 +261,7 @@ class Proof:
         changed = [name for each in outcomes if each.traced is not None for name in each.traced.changed]
         if changed:
             names = " and ".join(dict.fromkeys(changed))
-            return self._verdict(Level.HAZARD, outcomes, notes, f"it writes into {names}, which belongs to the caller")
+            return self._verdict(Level.HAZARD, outcomes, notes, f"it writes into {names}, which others still use")
         if weaker is not None:
             return self._verdict(Level.EXACT, outcomes, notes, weaker.reason)
         return self._verdict(Level.PROVED, outcomes, notes)
