@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 CORES := $(shell $(PYTHON) -c "import os; print(os.cpu_count())")
 
-.PHONY: demo test slow bench docs lint format clean
+.PHONY: demo test slow bench prove docs lint format clean
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(VENV)
@@ -23,6 +23,10 @@ demo: $(INSTALLED)
 	@echo
 	@echo "== examples/broken/: one fault in each file"
 	$(BIN)/mypy --config-file examples/mypy.ini examples/broken; test $$? -eq 1
+	@echo
+	@echo "== examples/gradients/: backwards that are right, for every size and value, and wrong ones"
+	$(BIN)/shaped verify examples/gradients/right.py
+	$(BIN)/shaped verify examples/gradients/wrong.py; test $$? -eq 1
 
 test: lint
 	$(BIN)/python -m pytest -n $(CORES)
@@ -34,6 +38,10 @@ slow: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.check
 	$(BIN)/python -m benchmarks.mypy_plugin
+
+# Writes the ledger of proofs and its certificates.
+prove: $(INSTALLED)
+	$(BIN)/shaped prove --quiet proofs
 
 docs: $(INSTALLED)
 	$(BIN)/python -m docs.generate

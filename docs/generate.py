@@ -1,5 +1,5 @@
-"""Write the pages that are made from the code: `docs/operations.md`, the reference of what has a rule, from the table
-itself, and `examples/README.md` from the first line of each example."""
+"""Write the pages that are made from the code: the references of what has a rule and of what has a meaning, from the
+tables themselves, and `examples/README.md` from the first line of each example."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import shaped.spec.ops  # noqa: F401 - declares the operations
+from shaped.spec.meaning import MEANINGS, load
 from shaped.spec.op import MODULES, OPS, Module
 
 if TYPE_CHECKING:
@@ -30,6 +31,20 @@ stands before methods and operators. Arguments are torch's own, with torch's nam
 unknown result, and is counted by `shaped check --stats`.
 """
 
+_MEANINGS_HEAD = """\
+# Meanings
+
+Written by `python -m docs.generate`; do not edit.
+
+The {count} operations whose numbers are known as index expressions, so that they can be proved about, evaluated exactly
+and held to an error budget. A kink is a place without a derivative; what stands behind it is what torch takes there,
+and so do proofs. A backward is derived from the meaning; {declared} have a closed form beside it, which [the
+ledger of proofs](../proofs/LEDGER.md) is about.
+
+| operation | defined for | kinks | backward |
+|---|---|---|---|
+"""
+
 _EXAMPLES_HEAD = """\
 # Examples
 
@@ -49,7 +64,11 @@ def main() -> None:
 
 def pages() -> dict[Path, str]:
     """The pages that are made from the code, with their text."""
-    return {REPOSITORY / "docs" / "operations.md": operations(), REPOSITORY / "examples" / "README.md": examples()}
+    return {
+        REPOSITORY / "docs" / "operations.md": operations(),
+        REPOSITORY / "docs" / "meanings.md": meanings(),
+        REPOSITORY / "examples" / "README.md": examples(),
+    }
 
 
 def examples() -> str:
@@ -61,7 +80,26 @@ def examples() -> str:
 
     folder = REPOSITORY / "examples"
     broken = "## broken\n\nOne fault each, on the line that is marked.\n\n"
-    return "\n".join([_EXAMPLES_HEAD, table(folder, "*.py"), broken + table(folder, "broken/*.py")])
+    gradients = "## gradients\n\nFor `shaped verify`.\n\n"
+    return "\n".join(
+        [
+            _EXAMPLES_HEAD,
+            table(folder, "*.py"),
+            broken + table(folder, "broken/*.py"),
+            gradients + table(folder, "gradients/*.py"),
+        ]
+    )
+
+
+def meanings() -> str:
+    """The reference of meanings: where each is defined, what is taken at its kinks, and whether it has a backward."""
+    load()
+    rows = [
+        f"| `{name}` | {_cell(each.domain)} | {_cell(each.kinks)} | {'declared' if each.backward else 'derived'} |"
+        for name, each in sorted(MEANINGS.items(), key=lambda item: item[0].lower())
+    ]
+    declared = sum(each.backward is not None for each in MEANINGS.values())
+    return _MEANINGS_HEAD.format(count=len(MEANINGS), declared=declared) + "\n".join(rows) + "\n"
 
 
 def _about(path: Path) -> str:

@@ -32,6 +32,7 @@ import pytest
 from docs import generate
 from shaped import cli
 from shaped.spec import op as declarations
+from shaped.spec.meaning import MEANINGS
 from shaped.static.check import Checker
 
 if TYPE_CHECKING:
@@ -152,10 +153,20 @@ def test_a_piece_of_a_program_is_right(page: Path) -> None:
             assert not errors_in(IMPORTS + block.text), block.text
 
 
+@pytest.fixture()
+def declared_for_a_page() -> Iterator[None]:
+    """What a page declares is gone after it."""
+    tables = [declarations.OPS, declarations.MODULES, declarations._BY_TORCH_NAME, MEANINGS]
+    before = [dict(table) for table in tables]
+    yield
+    for table, kept in zip(tables, before):
+        table.clear()
+        table.update(kept)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_programs_that_are_to_be_run_run(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for table in ("OPS", "MODULES", "_BY_TORCH_NAME"):
-        monkeypatch.setattr(declarations, table, dict(getattr(declarations, table)))
+@pytest.mark.usefixtures("declared_for_a_page")
+def test_programs_that_are_to_be_run_run(page: Path) -> None:
     names: dict[str, object] = {"__name__": "documented"}
     for block in blocks(text_of(page)):
         if "run" in block.options:

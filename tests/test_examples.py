@@ -10,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from shaped.cli import main
 from shaped.static.check import Checker
 from shaped.static.report import Statistics
 from tests.expected import errors_in, expected_in, told
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 CLEAN = sorted(EXAMPLES.glob("*.py"))
+GRADIENTS = sorted((EXAMPLES / "gradients").glob("*.py"))
 BROKEN = sorted((EXAMPLES / "broken").glob("*.py"))
 
 
@@ -41,7 +43,7 @@ def test_a_broken_example_fails_in_torch(path: Path) -> None:
     assert any(Path(entry.path) == path and entry.name != "<module>" for entry in raised.traceback)
 
 
-@pytest.mark.parametrize("path", CLEAN, ids=by_name)
+@pytest.mark.parametrize("path", [*CLEAN, *GRADIENTS], ids=by_name)
 def test_a_clean_example_has_no_diagnostics(path: Path) -> None:
     found = errors_in(path)
     assert not found, told(found)
@@ -73,3 +75,14 @@ def test_nine_in_ten_shapes_of_the_examples_are_known() -> None:
     statistics = statistics_of(*CLEAN)
     assert statistics.tensors > 200
     assert statistics.shape_known >= 0.9 * statistics.tensors
+
+
+@pytest.mark.parametrize("name, is_right", [("right", True), ("wrong", False)])
+def test_the_gradients_of_the_examples_are_judged_right(
+    name: str, is_right: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = EXAMPLES / "gradients" / f"{name}.py"
+    assert main(["verify", str(path)]) == (0 if is_right else 1)
+    verdicts = [line for line in capsys.readouterr().out.splitlines() if line.startswith(str(path))]
+    assert len(verdicts) >= 4
+    assert all(("proved for every size and value" in line) is is_right for line in verdicts)
