@@ -32,7 +32,7 @@ import pytest
 from docs import generate
 from shaped import cli
 from shaped.spec import op as declarations
-from shaped.spec.meaning import MEANINGS
+from shaped.spec.meaning import MEANINGS, load
 from shaped.static.check import Checker
 
 if TYPE_CHECKING:
@@ -153,9 +153,10 @@ def test_a_piece_of_a_program_is_right(page: Path) -> None:
             assert not errors_in(IMPORTS + block.text), block.text
 
 
-@pytest.fixture()
+@pytest.fixture
 def declared_for_a_page() -> Iterator[None]:
     """What a page declares is gone after it."""
+    load()
     tables = [declarations.OPS, declarations.MODULES, declarations._BY_TORCH_NAME, MEANINGS]
     before = [dict(table) for table in tables]
     yield
