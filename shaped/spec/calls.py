@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 Meaning = Callable[..., Any]
 
-_MOST_GIVEN = 64  # elements of a tensor of torch that a program brings along
 # Operations whose result may share memory with their first argument.
 _SHARING = frozenset(
     """
@@ -62,7 +61,8 @@ class Reading:
     finished: Callable[[str, Any], Any] = lambda name, found: found
 
 
-_reading: ContextVar[Reading] = ContextVar("reading", default=Reading())  # noqa: B039  (it is frozen)
+_PLAIN = Reading()
+_reading: ContextVar[Reading] = ContextVar("reading", default=_PLAIN)
 
 
 @contextmanager
@@ -78,6 +78,11 @@ def reading(how: Reading) -> Iterator[None]:
 def notice(name: str) -> None:
     """Tell who reads the program that it uses this, beside operations of the table."""
     _reading.get().called(name)
+
+
+def torch_class() -> type | None:
+    """The class of torch's tensors while a program is read, None otherwise."""
+    return None if _reading.get() is _PLAIN else getattr(sys.modules.get("torch"), "Tensor", None)
 
 
 def has_method(name: str) -> bool:
@@ -245,7 +250,9 @@ def as_argument(value: Any) -> Any:
         return slice(*(as_argument(each) for each in (value.start, value.stop, value.step)))
     if is_torch_tensor(value):
         notice("given numbers")
-        return given(value.detach().tolist(), tuple(value.shape))
+        from shaped.spec.given import given
+
+        return given(value.detach().tolist(), tuple(value.shape), _reading.get().number)
     return value
 
 
@@ -266,52 +273,6 @@ def is_torch_tensor(value: object) -> bool:
     """Whether a value is a tensor of torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
-
-
-def given(values: Any, shape: tuple[int, ...]) -> Tensor:
-    """A tensor of given numbers, as nested lists of this shape.
-
-    >>> print(given([[1, 2], [1, 2]], (2, 2)))
-    (2, 2): (1 if j = 0 else 2)
-
-    Raises:
-        NotExpressible: there are more than 64 of them, or one is NaN.
-    """
-    from shaped.spec.dims import Dim, product
-    from shaped.spec.expr import Condition, Expr, index_zero, where
-    from shaped.spec.tensor import Body, NotExpressible, build, tensor
-
-    count = product([Dim.of(size) for size in shape]).constant or 0
-    if count > _MOST_GIVEN:
-        raise NotExpressible(f"a tensor of {count} given numbers")
-    number = _reading.get().number
-
-    def first(nested: Any) -> Any:
-        return first(nested[0]) if isinstance(nested, list) and nested else 0 if nested == [] else nested
-
-    def entry(nested: Any, places: tuple[Dim, ...]) -> Any:
-        if not places:
-            value = tensor(number(nested) if isinstance(nested, float) else nested)
-            return (value.body, value.imaginary) if value.imaginary is not None else value.body
-        entries = [entry(each, places[1:]) for each in nested]
-        chosen = entries[-1]
-        for place, each in reversed(list(enumerate(entries[:-1]))):
-            chosen = choose(index_zero(places[0] - place), each, chosen)
-        return chosen
-
-    def choose(here: Condition, then: Body, otherwise: Body) -> Body:
-        if isinstance(then, tuple) and isinstance(otherwise, tuple):
-            return where(here, then[0], otherwise[0]), where(here, then[1], otherwise[1])
-        if isinstance(then, Condition) and isinstance(otherwise, Condition):
-            return then if then is otherwise else (here & then) | (~here & otherwise)
-        assert isinstance(then, Expr)
-        assert isinstance(otherwise, Expr)
-        return where(here, then, otherwise)
-
-    if not count:
-        return build(shape, lambda *places: 0)
-    kind = tensor(first(values)).kind
-    return build(shape, lambda *places: entry(values, places), kind)
 
 
 @cache

@@ -9,7 +9,7 @@ import sys
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from shaped.spec.calls import call_method, call_named, call_torch, has_method, is_torch_tensor, notice
+from shaped.spec.calls import call_method, call_named, call_torch, has_method, is_torch_tensor, notice, torch_class
 from shaped.spec.dims import Dim
 
 if TYPE_CHECKING:
@@ -64,6 +64,11 @@ class TorchProtocol:
         def __neg__(self) -> Tensor: ...
         def __invert__(self) -> Tensor: ...
         def __abs__(self) -> Tensor: ...
+
+    @property
+    def __class__(self) -> type:  # type: ignore[misc]  # nobody assigns it
+        """torch's class for a program that is read, which may ask `isinstance(x, torch.Tensor)`."""
+        return torch_class() or type(self)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__") or not has_method(name):

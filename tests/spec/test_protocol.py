@@ -11,9 +11,10 @@ import pytest
 import torch
 
 from shaped.errors import ShapeError
-from shaped.spec.calls import call_named, given
+from shaped.spec.calls import call_named
 from shaped.spec.dims import Dim
 from shaped.spec.evaluation import evaluate
+from shaped.spec.given import given
 from shaped.spec.scalars.floats import Floats
 from shaped.spec.size import Size, SizeNeeded
 from shaped.spec.tensor import NotExpressible, Tensor, variable

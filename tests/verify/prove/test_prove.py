@@ -248,6 +248,13 @@ def test_a_forward_without_a_backward_is_an_error() -> None:
         prove(square)
 
 
+def test_a_program_may_ask_whether_it_has_a_tensor() -> None:
+    def scaled(x: Float[Tensor, "n"], by: float = 2.0) -> Float[Tensor, "n"]:
+        return x * by if isinstance(x, Tensor) and not isinstance(by, Tensor) else x
+
+    assert prove(scaled, lambda grad, x, by: (2 * grad, None)).level is Level.PROVED
+
+
 # What annotations leave open
 
 
