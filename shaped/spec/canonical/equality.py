@@ -30,7 +30,6 @@ from shaped.spec.dims import Dim
 from shaped.spec.expr import ZERO, Expr
 
 if TYPE_CHECKING:
-
     from shaped.spec.canonical.atoms import Atom, Monomial, Rational
     from shaped.spec.index import Index
 

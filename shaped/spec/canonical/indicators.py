@@ -15,8 +15,10 @@ from shaped.spec.canonical.atoms import (
     BaseAtom,
     ExpAtom,
     FlagAtom,
+    GreatestAtom,
     IndexNonnegativeAtom,
     IndexZeroAtom,
+    InfinityAtom,
     Monomial,
     PositiveAtom,
     Rational,
@@ -32,6 +34,7 @@ from shaped.spec.canonical.ranges import (
     is_within,
     simplified,
 )
+from shaped.spec.canonical.search import any_atom
 from shaped.spec.canonical.signs import Sign, sign_of, sign_of_power
 from shaped.spec.dims import Dim, FloorDiv, Min
 from shaped.spec.expr import Variable
@@ -320,6 +323,10 @@ CONTRADICTION = _Contradiction()
 
 def _implied(conditions: list[Atom]) -> Atom | _Contradiction | None:
     """A condition on numbers that another implies, or that they contradict each other: u + a and u + b are compared."""
+    zeros = [atom for atom in conditions if isinstance(atom, ZeroAtom)]
+    for first, second in itertools.combinations(zeros, 2):
+        if any(_is_finite_and_infinite(first.argument - second.argument.scaled(sign)) for sign in (1, -1)):
+            return CONTRADICTION
     groups: dict[frozenset[tuple[Monomial, Rational]], list[tuple[Atom, Rational]]] = {}
     for atom in conditions:
         if isinstance(atom, (PositiveAtom, ZeroAtom)):
@@ -337,6 +344,15 @@ def _implied(conditions: list[Atom]) -> Atom | _Contradiction | None:
                 return right if isinstance(left, ZeroAtom) else left
             return CONTRADICTION
     return None
+
+
+def _is_finite_and_infinite(form: Polynomial) -> bool:
+    """Whether the form is infinity and a finite number: no maximum, which may be infinite itself, takes part."""
+    infinite = [m for m in form.terms if any(isinstance(atom, InfinityAtom) for atom, _ in m)]
+    if len(infinite) != 1 or len(infinite[0]) != 1 or infinite[0][0][1] != 1:
+        return False
+    rest = Polynomial(form.context, {m: c for m, c in form.terms.items() if m not in infinite})
+    return not any_atom(rest, lambda atom: isinstance(atom, (InfinityAtom, GreatestAtom)))
 
 
 def _implied_by_ranges(context: Context, conditions: list[Atom]) -> Atom | _Contradiction | None:

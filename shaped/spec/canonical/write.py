@@ -29,6 +29,7 @@ from shaped.spec.canonical.atoms import (
     SumAtom,
     ZeroAtom,
 )
+from shaped.spec.canonical.indicators import where_fails, where_holds
 from shaped.spec.canonical.ranges import Known, is_nonnegative
 from shaped.spec.canonical.search import atoms_within, dims_of
 from shaped.spec.dims import Dim
@@ -65,6 +66,12 @@ class _Writer:
     guards: tuple[Atom, ...] = ()
 
     def polynomial(self, form: Polynomial) -> Expr:
+        infinite = [m for m in form.terms if any(isinstance(atom, InfinityAtom) for atom, _ in m)]
+        mask = next((atom for m in infinite for atom, _ in m if atom.is_indicator), None)
+        if mask is not None:  # infinities that cancel in one case are written case by case
+            inside = replace(self, guards=(*self.guards, mask))
+            holds, fails = where_holds(form, mask), where_fails(form, mask)
+            return expr.where(self.condition(mask), inside.polynomial(holds), self.polynomial(fails))
         terms = sorted((self.term(monomial, c) for monomial, c in form.terms.items()), key=str)
         return expr.add(*terms)
 
