@@ -89,7 +89,7 @@ def problems(op: Any, most: int) -> Iterator[tuple[Callable[..., Any], list[torc
             for place, tensor in zip(places, tensors, strict=True):
                 filled[place] = tensor
             first, arguments, options = tree_unflatten(filled, structure)
-            return process(op.gradcheck_wrapper(op, first, *arguments, **options))
+            return process(op.gradcheck_wrapper(op.get_op(), first, *arguments, **options))
 
         if places:
             yield function, [leaves[place].detach() for place in places]
@@ -156,6 +156,20 @@ def report(rows: list[Row], most: int, order: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def read_rows(page: str) -> dict[str, Row]:
+    """The rows of a page that was written before, by name."""
+    rows = {}
+    for line in page.splitlines():
+        if line.startswith("| `"):
+            name, _, samples, reason = (cell.strip() for cell in line.strip("| ").split(" | ", 3))
+            row = Row(name.strip("`"), reason=reason.strip(" |"))
+            for one in filter(None, samples.split(", ")):
+                count, level = one.split(" ", 1)
+                row.levels[level] = int(count)
+            rows[row.name] = row
+    return rows
+
+
 def main() -> None:
     """Print the counts, and write the table if asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -164,7 +178,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=20, help="for all samples of an operation")
     parser.add_argument("--order", type=int, default=1)
     parser.add_argument("--show", action="store_true", help="print each verdict that is not exact")
-    parser.add_argument("--write", action="store_true", help=f"write {TABLE.name}")
+    parser.add_argument("--write", action="store_true", help=f"write {TABLE.name}; with --only, the rows of those")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     start = time.perf_counter()
@@ -186,7 +200,9 @@ def main() -> None:
     print("\n".join(f"{count:4} {reason}" for reason, count in reasons.most_common(60)))
     print(f"{time.perf_counter() - start:.0f} s")
     if options.write:
-        TABLE.write_text(report(rows, options.samples, options.order))
+        kept = read_rows(TABLE.read_text()) if options.only and TABLE.exists() else {}
+        merged = {**kept, **{row.name: row for row in rows}}
+        TABLE.write_text(report(list(merged.values()), options.samples, options.order))
 
 
 if __name__ == "__main__":
