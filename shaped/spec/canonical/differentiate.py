@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from shaped.spec.canonical import indicators, powers, prefix_products, sums
+from shaped.spec.canonical import functions, index_conditions, indicators, powers, prefix_products, sums
 from shaped.spec.canonical.assumptions import Undecided
 from shaped.spec.canonical.atoms import (
     Atom,
@@ -57,7 +57,7 @@ def _of_atom(context: Context, atom: Atom, variable: Variable, at: tuple[Dim, ..
     match atom:
         case EntryAtom(tensor, places):
             if tensor.name == variable.name:
-                matches = (indicators.index_zero(context, a - b) for a, b in zip(places, at, strict=True))
+                matches = (index_conditions.index_zero(context, a - b) for a, b in zip(places, at, strict=True))
                 return product_of(context, matches)
             assert tensor.definition is not None
             indices, definition = tensor.definition
@@ -69,7 +69,7 @@ def _of_atom(context: Context, atom: Atom, variable: Variable, at: tuple[Dim, ..
             inner = derivative(argument, variable, at)
             return _of_function(context, function, argument, own) * inner if inner.terms else inner
         case CosineAtom(argument):
-            return -powers.sine(argument) * derivative(argument, variable, at)
+            return -functions.sine(argument) * derivative(argument, variable, at)
         case BaseAtom(base):
             return derivative(base, variable, at)
         case SumAtom():
@@ -90,7 +90,7 @@ def _of_function(context: Context, function: str, argument: Polynomial, own: Pol
         case "log":
             return powers.power(argument, -1)
         case "sin":
-            return powers.cosine(argument)
+            return functions.cosine(argument)
         case "atan":
             return powers.power(1 + square, -1)
         case "asin":
@@ -102,12 +102,12 @@ def _of_function(context: Context, function: str, argument: Polynomial, own: Pol
         case "atanh":
             return powers.power(1 - square, -1)
         case "erf":
-            return powers.exp(-square) * two_over_root_pi
+            return functions.exp(-square) * two_over_root_pi
         case "erfinv":
             half_root_pi = context.power_of(context.atom(PiAtom), Fraction(1, 2)).scaled(Fraction(1, 2))
-            return powers.exp(own * own) * half_root_pi
+            return functions.exp(own * own) * half_root_pi
         case "lgamma":
-            return powers.apply("digamma", argument)
+            return functions.apply("digamma", argument)
         case "floor" | "round":
             return context.constant(0)
     raise Undecided(f"the derivative of {function} is not followed")
@@ -129,7 +129,7 @@ def _of_product(
     context = body.context
     place = unused_index(index.size, free | _indices(at))
     other = unused_index(index.size, free | _indices(at) | {place})
-    same = indicators.index_zero(context, other.dim - place.dim)
+    same = index_conditions.index_zero(context, other.dim - place.dim)
     others = prefix_products.product_over(other, same + (1 - same) * renamed(body, {index: other.dim}))
     return sums.sum_over((place,), derivative(renamed(body, {index: place.dim}), variable, at) * others)
 

@@ -28,7 +28,7 @@ MOST_TERMS = 12  # of one factor
 
 def product_over(index: Index, form: Polynomial) -> Polynomial:
     """The product of a form over an index."""
-    from shaped.spec.canonical import powers, sums
+    from shaped.spec.canonical import functions, sums
 
     context = form.context
     size = index.size.constant
@@ -46,7 +46,7 @@ def product_over(index: Index, form: Polynomial) -> Polynomial:
     exponentials = _exponentials(form)
     if exponentials is not None:
         exponent, rest = exponentials
-        return powers.exp(sums.sum_over((index,), exponent)) * product_over(index, rest)
+        return functions.exp(sums.sum_over((index,), exponent)) * product_over(index, rest)
     name = bound_index(1 + form.height, index.size)
     atom = context.atom(ProductAtom, name, renamed(form, {index: name.dim}))
     return Polynomial(context, {((atom, 1),): 1})
@@ -55,7 +55,7 @@ def product_over(index: Index, form: Polynomial) -> Polynomial:
 def _anchored(index: Index, form: Polynomial) -> Polynomial | None:
     """The product over the places of the entry that moves with the index, where all other places count 1."""
     from shaped.spec.canonical import labels, sums
-    from shaped.spec.canonical.indicators import index_nonnegative
+    from shaped.spec.canonical.index_conditions import index_nonnegative
 
     context = form.context
     atoms: Factors = {atom: 1 for monomial in form.terms for atom, _ in monomial}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shaped.spec.canonical import indicators
 from shaped.spec.canonical.atoms import IndexNonnegativeAtom
+from shaped.spec.canonical.index_conditions import index_nonnegative, index_zero
 from shaped.spec.canonical.polynomials import Polynomial, total_of
 from shaped.spec.canonical.products import merged, normalise
 from shaped.spec.canonical.ranges import coefficient_of, is_nonnegative
@@ -34,8 +34,8 @@ def _with_cut_moved(context: Context, dim: Dim) -> Polynomial:
     """[dim >= 0] by the same without the constant part, and the places between."""
     shift = dim.constant_part
     between = range(shift) if shift > 0 else range(shift, 0)
-    places = total_of(context, (indicators.index_zero(context, dim - place) for place in between))
-    return indicators.index_nonnegative(context, dim - shift) + places.scaled(1 if shift > 0 else -1)
+    places = total_of(context, (index_zero(context, dim - place) for place in between))
+    return index_nonnegative(context, dim - shift) + places.scaled(1 if shift > 0 else -1)
 
 
 def by_places(atom: IndexNonnegativeAtom) -> Polynomial | None:
@@ -43,10 +43,10 @@ def by_places(atom: IndexNonnegativeAtom) -> Polynomial | None:
     context, dim = atom.context, atom.dim
     for count in range(1, FARTHEST_CUT + 1):
         if is_nonnegative(dim + count, context.known):
-            failing = (indicators.index_zero(context, dim + place) for place in range(1, count + 1))
+            failing = (index_zero(context, dim + place) for place in range(1, count + 1))
             return 1 - total_of(context, failing)
         if is_nonnegative(count - 1 - dim, context.known):
-            return total_of(context, (indicators.index_zero(context, dim - place) for place in range(count)))
+            return total_of(context, (index_zero(context, dim - place) for place in range(count)))
     return None
 
 
@@ -56,7 +56,7 @@ def with_one_side(form: Polynomial) -> Polynomial:
     for atom in sorted(atoms, key=lambda each: each.number):
         result = by_places(atom)
         if result is None:
-            opposite = indicators.index_nonnegative(form.context, -atom.dim - 1)
+            opposite = index_nonnegative(form.context, -atom.dim - 1)
             single = opposite.single
             if single is not None and single[0][0][0].number < atom.number and single[0][0][0] in atoms:
                 result = 1 - opposite

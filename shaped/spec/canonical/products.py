@@ -79,7 +79,7 @@ def normalise(context: Context, coefficient: Rational, factors: Factors) -> Poly
 
 def _reduced(context: Context, coefficient: Rational, factors: Factors, special: list[Atom]) -> Polynomial | None:
     """What a rule of one of the special atoms makes of the product, None if it is in normal form."""
-    from shaped.spec.canonical import indicators, powers, prefix_products
+    from shaped.spec.canonical import functions, implications, powers, prefix_products
 
     for atom in special:
         exponent = factors[atom]
@@ -100,12 +100,12 @@ def _reduced(context: Context, coefficient: Rational, factors: Factors, special:
                 factors[atom] = exact(exponent - whole)
                 return normalise(context, coefficient, factors) * powers.power(atom.base, whole)
         elif isinstance(atom, CosineAtom) and exponent >= 2:
-            sine = powers.sine(atom.argument)
+            sine = functions.sine(atom.argument)
             factors[atom] = exact(exponent - 2)
             return normalise(context, coefficient, factors) * (1 - sine * sine)
     conditions = [atom for atom in special if atom.is_indicator]
     if conditions:
-        result = indicators.reduced(context, coefficient, factors, conditions)
+        result = implications.reduced(context, coefficient, factors, conditions)
         if result is not None:
             return result
     for atom in special:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shaped.spec.canonical import extrema, indicators, powers, prefix_products, sums
+from shaped.spec.canonical import extrema, functions, index_conditions, indicators, powers, prefix_products, sums
 from shaped.spec.canonical.assumptions import Undecided, Undefined
 from shaped.spec.canonical.atoms import InfinityAtom, PiAtom
 from shaped.spec.canonical.number_signs import NONNEGATIVE, Signs
@@ -97,7 +97,7 @@ def _read(context: Context, node: Expr) -> Polynomial:
         case Apply(function, argument):
             if function != "exp" and is_infinite(argument):
                 raise Undecided(f"{function} of infinity")
-            return powers.apply(function, read(context, argument))
+            return functions.apply(function, read(context, argument))
         case Sum(index, body):
             if is_infinite(body):
                 raise Undecided("a sum of infinite terms")
@@ -127,7 +127,7 @@ def _power(context: Context, base: Expr, exponent: Fraction) -> Polynomial:
         is_plain = exponent.denominator == 1 or first.denominator != 1 or first.numerator % 2 == 1
         if is_plain or NONNEGATIVE in Signs(context).of(inner):
             return _power(context, inner, first * exponent)
-        return powers.power(powers.absolute(read(context, inner)), first * exponent)
+        return powers.power(functions.absolute(read(context, inner)), first * exponent)
     return powers.power(read(context, base), exponent)
 
 
@@ -144,7 +144,7 @@ def _read_condition(context: Context, node: Condition) -> Polynomial:
         case Truth(value):
             return context.constant(int(value))
         case Flag(variable, at):
-            return indicators.flag(context, variable, at)
+            return index_conditions.flag(context, variable, at)
         case Positive(argument):
             _check_compared(argument)
             return indicators.positive(read(context, argument))
@@ -152,9 +152,9 @@ def _read_condition(context: Context, node: Condition) -> Polynomial:
             _check_compared(argument)
             return indicators.zero(read(context, argument))
         case IndexNonnegative(dim):
-            return indicators.index_nonnegative(context, dim)
+            return index_conditions.index_nonnegative(context, dim)
         case IndexZero(dim):
-            return indicators.index_zero(context, dim)
+            return index_conditions.index_zero(context, dim)
         case Not(condition):
             return 1 - read_condition(context, condition)
         case Both(left, right):
@@ -186,7 +186,7 @@ def _place(context: Context, index: Index) -> tuple[Index, Polynomial | None]:
     if size is None:
         raise Undecided(f"a range up to {index.size}")
     place = fresh_index(size, index.name)
-    return place, indicators.index_nonnegative(context, index.size - 1 - place.dim)
+    return place, index_conditions.index_nonnegative(context, index.size - 1 - place.dim)
 
 
 def _body(context: Context, body: Expr, index: Index, place: Index) -> Polynomial:

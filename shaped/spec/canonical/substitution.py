@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shaped.spec.canonical import indicators, powers
+from shaped.spec.canonical import functions, index_conditions, indicators, powers
 from shaped.spec.canonical.atoms import (
     Atom,
     BaseAtom,
@@ -90,7 +90,7 @@ def _power_with(context: Context, atom: Atom, exponent: Rational, values: Values
         case BaseAtom(base):
             return powers.power(renamed(base, values), exponent)
         case ExpAtom(argument):
-            return powers.exp(monomial_with(context, argument, exponent, values))
+            return functions.exp(monomial_with(context, argument, exponent, values))
         case _:
             return powers.power(_with(context, atom, values), exponent)
 
@@ -100,19 +100,19 @@ def _with(context: Context, atom: Atom, values: Values) -> Polynomial:
 
     match atom:
         case FunctionAtom(function, argument):
-            return powers.apply(function, renamed(argument, values))
+            return functions.apply(function, renamed(argument, values))
         case CosineAtom(argument):
-            return powers.cosine(renamed(argument, values))
+            return functions.cosine(renamed(argument, values))
         case PositiveAtom(argument):
             return indicators.positive(renamed(argument, values))
         case ZeroAtom(argument):
             return indicators.zero(renamed(argument, values))
         case IndexZeroAtom(dim):
-            return indicators.index_zero(context, _dim_with(dim, values))
+            return index_conditions.index_zero(context, _dim_with(dim, values))
         case IndexNonnegativeAtom(dim):
-            return indicators.index_nonnegative(context, _dim_with(dim, values))
+            return index_conditions.index_nonnegative(context, _dim_with(dim, values))
         case FlagAtom(variable, at):
-            return indicators.flag(context, variable, _dims_with(at, values))
+            return index_conditions.flag(context, variable, _dims_with(at, values))
         case NumberAtom(inner):
             return number(context, _dim_with(Dim.atom(inner), values))
         case SumAtom():

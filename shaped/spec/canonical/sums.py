@@ -10,8 +10,9 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from shaped.spec.canonical import indicators, labels
+from shaped.spec.canonical import labels
 from shaped.spec.canonical.atoms import Atom, IndexNonnegativeAtom, IndexZeroAtom, Monomial, Rational, SumAtom
+from shaped.spec.canonical.index_conditions import index_nonnegative
 from shaped.spec.canonical.polynomials import Context, Polynomial, accumulate, total_of, unused_index
 from shaped.spec.canonical.products import Factors, merged, monomial_of, normalise
 from shaped.spec.canonical.ranges import coefficient_of, is_index_free, is_nonnegative, is_within
@@ -134,7 +135,7 @@ def _with_index_eliminated(context: Context, bound: tuple[Index, ...], factors: 
 
 def within(context: Context, place: Dim, size: Dim) -> Polynomial:
     """[0 <= place < size], without what the ranges of the indices say."""
-    return indicators.index_nonnegative(context, place) * indicators.index_nonnegative(context, size - 1 - place)
+    return index_nonnegative(context, place) * index_nonnegative(context, size - 1 - place)
 
 
 def _with_axis_split(context: Context, bound: tuple[Index, ...], factors: Factors) -> Polynomial | None:
