@@ -214,6 +214,8 @@ def main() -> None:
     chosen = {name: pair for name, pair in classics.CLASSICS.items() if not options.names or name in options.names}
     counts: Counter[str] = Counter()
     for number, mutant in enumerate(sample(chosen, vars(classics), options.most, options.seed)):
+        if number and number % 50 == 0:
+            print(f"{number}: {dict(counts)}", flush=True)
         outcome = judged(mutant, chosen[mutant.name][0])
         if outcome is None:
             counts["no program"] += 1
@@ -228,8 +230,6 @@ def main() -> None:
             print(f"smaller domain: {mutant.name}, {mutant.change}: {outcome.domain}", flush=True)
         elif not outcome.is_wrong and outcome.level not in (Level.PROVED, Level.EXACT):
             print(f"not proved: {mutant.name}, {mutant.change}: {outcome.level.value}", flush=True)
-        if number % 50 == 49:
-            print(f"{number + 1}: {dict(counts)}", flush=True)
     for what, count in sorted(counts.items()):
         print(f"{count:6d}  {what}")
 

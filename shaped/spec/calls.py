@@ -50,7 +50,8 @@ class Reading:
         replaced: meanings to use in place of those of the table, by the name of the operation.
         number: what a float of the program stands for, as a tensor without axes or as the float itself.
         run: what to do with a function of torch that has no meaning.
-        called: is told the name of each operation, and of what else a program asks of tensors (`shape`, `getitem`).
+        called: is told the name of each operation that the program calls, and of what else it asks of tensors
+            (`shape`, `getitem`).
         finished: is given the name and the result of each operation, and gives the result to use.
     """
 
@@ -61,6 +62,7 @@ class Reading:
     finished: Callable[[str, Any], Any] = lambda name, found: found
 
 
+_depth: ContextVar[int] = ContextVar("depth", default=0)  # of meanings that call meanings
 _PLAIN = Reading()
 _reading: ContextVar[Reading] = ContextVar("reading", default=_PLAIN)
 
@@ -77,7 +79,8 @@ def reading(how: Reading) -> Iterator[None]:
 
 def notice(name: str) -> None:
     """Tell who reads the program that it uses this, beside operations of the table."""
-    _reading.get().called(name)
+    if not _depth.get():
+        _reading.get().called(name)
 
 
 def torch_class() -> type | None:
@@ -166,7 +169,9 @@ def call(name: str, entry: Meaning, args: tuple[Any, ...], kwargs: Mapping[str, 
     from shaped.spec.tensor import NotExpressible, Tensor
 
     how = _reading.get()
-    how.called(name)
+    depth = _depth.get()
+    if not depth:
+        how.called(name)
     entry = how.replaced.get(name, entry)
     if kwargs.get("out") is not None:
         raise NotExpressible(f"{name} with out=")
@@ -180,7 +185,11 @@ def call(name: str, entry: Meaning, args: tuple[Any, ...], kwargs: Mapping[str, 
     if starred in named:  # `flip(x, dims=(0, 1))` is `flip(x, (0, 1))`
         given.append(named.pop(starred))
     in_place = _in_place(entry, given, named)
-    found = how.finished(name, as_result(entry(*given, **named)))
+    inner = _depth.set(depth + 1)
+    try:
+        found = how.finished(name, as_result(entry(*given, **named)))
+    finally:
+        _depth.reset(inner)
     tensors = [value for value in args if isinstance(value, Tensor)]
     return write(tensors[0], found) if in_place else _with_sharing(name, found, tensors)
 

@@ -65,8 +65,8 @@ class TorchProtocol:
         def __invert__(self) -> Tensor: ...
         def __abs__(self) -> Tensor: ...
 
-    @property
-    def __class__(self) -> type:  # type: ignore[misc]  # nobody assigns it
+    @property  # type: ignore[misc]  # nobody assigns it
+    def __class__(self) -> type:
         """torch's class for a program that is read, which may ask `isinstance(x, torch.Tensor)`."""
         return torch_class() or type(self)
 
