@@ -161,8 +161,8 @@ def read_rows(page: str) -> dict[str, Row]:
     rows = {}
     for line in page.splitlines():
         if line.startswith("| `"):
-            name, _, samples, reason = (cell.strip() for cell in line.strip("| ").split(" | ", 3))
-            row = Row(name.strip("`"), reason=reason.strip(" |"))
+            name, _, samples, reason = (cell.strip() for cell in line.split("|")[1:5])
+            row = Row(name.strip("`"), reason=reason)
             for one in filter(None, samples.split(", ")):
                 count, level = one.split(" ", 1)
                 row.levels[level] = int(count)
