@@ -256,7 +256,7 @@ def cross_entropy_smoothed(z: Float[Tensor, "b c"], y: Int[Tensor, "b"]) -> Floa
 
 
 def cross_entropy_smoothed_backward(grad, z, y):
-    target = 0.9 * F.one_hot(y, z.size(1)) + 0.1 / z.size(1)
+    target = 0.9 * F.one_hot(y, z.size(1)).to(z.dtype) + 0.1 / z.size(1)
     return grad * (torch.softmax(z, -1) - target) / z.size(0), None
 
 
