@@ -53,16 +53,16 @@ def check(theorem: AnyTheorem) -> Checked:
         level = Level.PROVED if found is True else Level.REFUTED
         return Checked(Verdict(level, theorem.statement, "" if found is True else str(found)))
     try:
-        claim = _claim(theorem)
+        stated = claim(theorem)
     except (NotExpressible, TheoremError, Fault, TypeError) as error:  # a call that does not fit its parameters
         return Checked(Verdict(Level.UNSUPPORTED, theorem.statement, f"{type(error).__name__}: {error}"))
-    verdict = claim.judged()
+    verdict = stated.judged()
     if verdict.level is Level.REFUTED:  # there is nothing to certify
         return Checked(verdict)
     if verdict.level is Level.UNSUPPORTED:
         small = _at_small_sizes(theorem)
         verdict = replace(verdict, level=Level.ENCLOSED, reason=_NOT_PROVED) if small is None else small
-    return _certified(verdict, claim.certificates(verdict))
+    return _certified(verdict, stated.certificates(verdict))
 
 
 _NOT_PROVED = "not proved, but compared at random sizes and points"
@@ -72,7 +72,7 @@ _MOST_STEPS = 3  # of a scan that is certified
 
 
 @dataclass(frozen=True)
-class _Claim:
+class Claim:
     """A theorem's two sides as spec tensors."""
 
     statement: str
@@ -88,7 +88,12 @@ class _Claim:
         return certify(verdict.subject, self.outputs, self.upstreams, self.inputs, self.gradients, verdict.domain)
 
 
-def _claim(theorem: Theorem, sizes: Mapping[str, int] | None = None) -> _Claim:
+def claim(theorem: Theorem, sizes: Mapping[str, int] | None = None) -> Claim:
+    """The two sides of a theorem; `sizes` are dims that have a fixed size.
+
+    Raises:
+        NotExpressible, TheoremError, Fault: it has no index expression, or does not fit the operation.
+    """
     arguments = theorem.symbolic_arguments(sizes)
     outputs = _flat(theorem.forward()(**arguments))
     upstreams = [
@@ -98,7 +103,7 @@ def _claim(theorem: Theorem, sizes: Mapping[str, int] | None = None) -> _Claim:
     upstream = upstreams[0] if len(upstreams) == 1 else tuple(upstreams)
     inputs = tensor_arguments(arguments)
     gradients = _by_input(theorem, inputs, theorem.backward()(upstream, **arguments))
-    return _Claim(theorem.statement, outputs, upstreams, inputs, gradients)
+    return Claim(theorem.statement, outputs, upstreams, inputs, gradients)
 
 
 def _at_small_sizes(theorem: Theorem) -> Verdict | None:
@@ -110,7 +115,7 @@ def _at_small_sizes(theorem: Theorem) -> Verdict | None:
     tried = 0
     for chosen in itertools.product(range(1, largest + 1), repeat=len(dims)):
         try:
-            verdict = _claim(theorem, dict(zip(dims, chosen))).judged()
+            verdict = claim(theorem, dict(zip(dims, chosen))).judged()
         except (NotExpressible, Fault):  # the operation takes no such sizes
             continue
         if verdict.level is not Level.PROVED or time.monotonic() > stop:
@@ -162,7 +167,7 @@ def _of_scan(theorem: ScanTheorem) -> Checked:
     return _certified(replace(verdict, notes=notes), certificates)
 
 
-def _unrolled(theorem: ScanTheorem, steps: int) -> _Claim:
+def _unrolled(theorem: ScanTheorem, steps: int) -> Claim:
     """A scan of some steps over an input for each, with its backward in reverse."""
     (state_name, state_axes), (input_name, input_axes), *weights = theorem.arguments.items()
     arguments = {
@@ -183,7 +188,7 @@ def _unrolled(theorem: ScanTheorem, steps: int) -> _Claim:
         totals = [total + each for total, each in zip(totals, of_weights)] if totals else of_weights
     stacked = MEANINGS["stack"].entry(pulled)
     gradients = dict(zip(inputs, (carried, stacked, *totals)))
-    return _Claim(f"{theorem.statement}, {steps} steps", [states[-1]], [upstream], inputs, gradients)
+    return Claim(f"{theorem.statement}, {steps} steps", [states[-1]], [upstream], inputs, gradients)
 
 
 def tensor_arguments(arguments: Mapping[str, object]) -> dict[str, Tensor]:
