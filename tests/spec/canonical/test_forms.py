@@ -144,6 +144,24 @@ def test_maxima() -> None:
     assert same(exp(X[Q] - masked) * exp(masked), exp(X[Q]))
 
 
+def test_the_gradient_of_a_masked_maximum_is_split_among_what_is_seen() -> None:
+    g = upstream(0, (N,))
+
+    def highest(i: Dim) -> Expr:
+        return greatest(N, lambda k: where(index_nonnegative(i - k), X[k], -INFINITY))
+
+    def share(i: Dim, k: Dim) -> Expr:
+        return where(index_nonnegative(i - k), bracket(zero(X[k] - highest(i))), 0)
+
+    claimed = Rule(
+        [((N,), highest)],
+        [(X, lambda k: total(N, lambda i: g[i] * share(i, k) / total(N, lambda p: share(i, p))))],
+    )
+    assert is_proved(claimed)
+    unshared = Rule([((N,), highest)], [(X, lambda k: total(N, lambda i: g[i] * share(i, k)))])
+    assert not is_proved(unshared)
+
+
 def test_products() -> None:
     assert same(product(N, lambda k: X[k] * Y[k]), product(N, lambda k: X[k]) * product(N, lambda k: Y[k]))
     assert same(product(N, lambda k: exp(X[k])), exp(total(N, lambda k: X[k])))
