@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.spec import expr
+from shaped.spec.canonical.assumptions import Undecided, Undefined
 from shaped.spec.canonical.ranges import is_nonnegative
 from shaped.spec.dims import ZERO
 from shaped.spec.expr import (
@@ -175,10 +176,40 @@ class Signs:
         return _NOTHING
 
     def _is_nonzero_somewhere(self, node: Binder) -> bool:
-        """Whether the body is certainly not 0 at the first, the last or a free place of the same range."""
+        """Whether the body is certainly not 0 at the first, the last or a free place, or where a maximum is reached."""
+        if self._counts_greatest(node):
+            return True
         index = node.index
         places = [ZERO, index.size - 1, *(other.dim for other in node.free if other.size == index.size)]
         return any(NONZERO in self.of(_decided(substitute(node.body, {index: place}), self)) for place in places)
+
+    def _counts_greatest(self, node: Binder) -> bool:
+        """Whether the body is not 0 at the places whose value is the greatest: there is one."""
+        from shaped.spec.canonical.read import read
+
+        body = node.body
+        if not (isinstance(body, Where) and isinstance(body.condition, Zero) and NONZERO in self.of(body.then)):
+            return False
+        argument = body.condition.argument
+        for term in argument.terms if isinstance(argument, Add) else ():
+            most = _greatest_in(term)
+            if most is None or most.index.size != node.index.size or node.index in most.free:
+                continue
+            value = substitute(most.body, {most.index: node.index.dim})
+            try:
+                difference, own = read(self.context, value - most), read(self.context, argument)
+            except (Undecided, Undefined):
+                continue
+            if own in (difference, -difference):
+                return True
+        return False
+
+
+def _greatest_in(term: Expr) -> Greatest | None:
+    """The maximum that a term is, or is the negative of."""
+    if isinstance(term, Multiply) and len(term.factors) == 2 and isinstance(term.factors[0], Constant):
+        term = term.factors[1]
+    return term if isinstance(term, Greatest) else None
 
 
 def _decided(node: Expr, signs: Signs) -> Expr:

@@ -192,6 +192,9 @@ def test_what_is_certain_is_not_required() -> None:
     assert requirements(guarded) == ()
     masked = total(N, lambda k: where(index_nonnegative(P - k), exp(X[k]), 0))
     assert requirements(1 / masked) == ()
+    most = greatest(N, lambda k: apply("abs", X[k]))
+    assert requirements(1 / total(N, lambda k: bracket(zero(apply("abs", X[k]) - most)))) == ()
+    assert requirements(1 / total(N, lambda k: bracket(zero(X[k] - most)))) != ()
     assert [str(each) for each in requirements(X[P] ** Fraction(-1, 2))] == ["x[i] > 0"]
 
 
