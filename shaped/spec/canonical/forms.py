@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from shaped.spec.canonical import sums
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from shaped.spec.index import Index
 
 LARGEST_CONTEXT = 20_000  # atoms: a context with more is not used again
+MOST_CONTEXTS = 8  # that are kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,20 +48,16 @@ class Form:
         return str(self.to_expr())
 
 
-@lru_cache(maxsize=8)
-def _cached_context(assumptions: Assumptions, generation: int) -> Context:
-    return Context(assumptions)
-
-
-_generations: dict[Assumptions, int] = {}
+_contexts: dict[Assumptions, Context] = {}
 
 
 def context_for(assumptions: Assumptions) -> Context:
     """A context for these assumptions; what it has computed rests on nothing else, so it is used again."""
-    context = _cached_context(assumptions, _generations.get(assumptions, 0))
-    if len(context.atoms) > LARGEST_CONTEXT:
-        _generations[assumptions] = _generations.get(assumptions, 0) + 1
-        context = _cached_context(assumptions, _generations[assumptions])
+    context = _contexts.get(assumptions)
+    if context is None or len(context.atoms) > LARGEST_CONTEXT:
+        if len(_contexts) >= MOST_CONTEXTS:
+            _contexts.clear()
+        context = _contexts[assumptions] = Context(assumptions)
     context.steps = 0
     return context
 
