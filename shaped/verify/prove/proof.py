@@ -58,8 +58,8 @@ def prove(
         name: the name for messages.
 
     Returns:
-        A verdict: PROVED for every size from 1 and every value of its domain; EXACT where only some sizes could be proved, for
-        every value of these; REFUTED with a witness; HAZARD where a tensor is written to that belongs to the caller;
+        A verdict: PROVED for every size from 1 and every value of its domain; EXACT where only some sizes could be
+        proved, for every value of these; REFUTED with a witness; HAZARD where a tensor is written to that belongs to the caller;
         UNSUPPORTED, with the construct and its line, where nothing was decided.
 
     Raises:
