@@ -59,8 +59,8 @@ def prove(
 
     Returns:
         A verdict: PROVED for every size from 1 and every value of its domain; EXACT where only some sizes could be
-        proved, for every value of these; REFUTED with a witness; HAZARD where a tensor is written to that belongs to the caller;
-        UNSUPPORTED, with the construct and its line, where nothing was decided.
+        proved, for every value of these; REFUTED with a witness; HAZARD where it writes into what
+        others still use; UNSUPPORTED, with the construct and its line, where nothing was decided.
 
     Raises:
         SubjectError: these are no forward and backward.
