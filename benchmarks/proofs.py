@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--theorems", action="store_true")
     options = parser.parse_args()
-    proofs, checks = Clock("adjoint", "compare", "requirements"), Clock("check_equal")
+    proofs, checks = Clock("adjoint", "compare", "requirements"), Clock("_agreement")
     taken: list[float] = []
     print("   proof    check      all")
     for name, run in subjects(options.names, options.theorems):

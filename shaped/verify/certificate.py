@@ -8,7 +8,7 @@ it differentiates by itself and shares no code with the normal forms.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -18,9 +18,10 @@ from shaped.spec.evaluation import Evaluation
 from shaped.spec.evaluation.adjoint import gradients
 from shaped.spec.evaluation.agreement import Agreement, Disagreement, are_equal, exact_systems
 from shaped.spec.evaluation.samples import Names, Point, draw
-from shaped.spec.expr import Entry, Expr
+from shaped.spec.expr import Entry, Expr, Sum, add, bracket
 from shaped.spec.scalars.system import Reason, Undefined
 from shaped.spec.serialize import dump, load
+from shaped.spec.tensor import Tensor
 
 _STYLES = ("any", "positive", "small")
 
@@ -127,3 +128,55 @@ class Certificate:
         if not isinstance(entry, Entry):
             raise ValueError(f"{statement}: the certificate names no entry of an input")
         return Certificate(statement, cast("Expr", weighted), entry, cast("Expr", claimed), tuple(domain))
+
+
+def certify(
+    subject: str,
+    outputs: Sequence[Tensor],
+    upstreams: Sequence[Tensor],
+    inputs: Mapping[str, Tensor],
+    gradients: Mapping[str, Tensor | None],
+    domain: tuple[str, ...] = (),
+) -> Iterator[Certificate]:
+    """A certificate for each gradient of a float input; two for a complex one.
+
+    Args:
+        subject: what the gradients are of.
+        outputs: the outputs of the forward.
+        upstreams: the upstream gradient of each output.
+        inputs: the inputs by name.
+        gradients: the claimed gradient of each input, None where none is claimed.
+        domain: the conditions under which they are claimed.
+    """
+    weighted = add(*(weighted_sum(output, upstream) for output, upstream in zip(outputs, upstreams)))
+    for name, gradient in gradients.items():
+        if gradient is None:
+            continue
+        given, places = inputs[name], inputs[name].places
+        body = gradient.body_at(*places)
+        claims = [(given.body, body if isinstance(body, Expr) else bracket(body))]
+        if given.imaginary is not None:
+            claims.append((given.imaginary, gradient.imaginary_at(*places)))
+        for entry, claimed in claims:
+            if isinstance(entry, Entry):
+                yield Certificate(f"{subject}, {name}", weighted, entry, claimed, domain)
+
+
+def weighted_sum(output: Tensor, upstream: Tensor) -> Expr:
+    """The sum of upstream times output; of both parts for complex tensors, as torch's gradients are meant.
+
+    Args:
+        output: a tensor.
+        upstream: its upstream gradient, of the same sizes.
+    """
+    places = output.places
+    total = _number(upstream.body_at(*places)) * _number(output.body_at(*places))
+    if output.imaginary is not None:
+        total = total + upstream.imaginary_at(*places) * output.imaginary
+    for index in reversed(output.indices):
+        total = Sum(index, total)
+    return total
+
+
+def _number(body: Any) -> Expr:
+    return body if isinstance(body, Expr) else bracket(body)

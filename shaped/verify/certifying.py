@@ -6,69 +6,22 @@ right at these points to the digits that the balls have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import torch
 
-from shaped.spec.expr import Entry, Expr, Sum, add, bracket
-from shaped.spec.tensor import NotExpressible, Tensor
-from shaped.verify.certificate import Certificate
+from shaped.spec.tensor import NotExpressible
+from shaped.verify.certificate import Certificate, certify
 from shaped.verify.prove.bounds import bounds_of
 from shaped.verify.prove.cases import cases
-from shaped.verify.prove.programs import Program, Untraceable, trace
+from shaped.verify.prove.programs import Program, trace
+from shaped.verify.prove.untraceable import Untraceable
 from shaped.verify.verdict import Level, Verdict
 
 _RANKS = (1,)  # of packs
 _ROUNDS = 12  # of random sizes and points
-
-
-def certify(
-    subject: str,
-    outputs: Sequence[Tensor],
-    upstreams: Sequence[Tensor],
-    inputs: Mapping[str, Tensor],
-    gradients: Mapping[str, Tensor | None],
-    domain: tuple[str, ...] = (),
-) -> Iterator[Certificate]:
-    """A certificate for each gradient of a float input; two for a complex one.
-
-    Args:
-        subject: what the gradients are of.
-        outputs: the outputs of the forward.
-        upstreams: the upstream gradient of each output.
-        inputs: the inputs by name.
-        gradients: the claimed gradient of each input, None where none is claimed.
-        domain: the conditions under which they are claimed.
-    """
-    weighted = add(*(_weighted(output, upstream) for output, upstream in zip(outputs, upstreams)))
-    for name, gradient in gradients.items():
-        if gradient is None:
-            continue
-        given, places = inputs[name], inputs[name].places
-        body = gradient.body_at(*places)
-        claims = [(given.body, body if isinstance(body, Expr) else bracket(body))]
-        if given.imaginary is not None:
-            claims.append((given.imaginary, gradient.imaginary_at(*places)))
-        for entry, claimed in claims:
-            if isinstance(entry, Entry):
-                yield Certificate(f"{subject}, {name}", weighted, entry, claimed, domain)
-
-
-def _weighted(output: Tensor, upstream: Tensor) -> Expr:
-    """The sum of upstream times output; of both parts for complex tensors, as torch's gradients are meant."""
-    places = output.places
-    total = _number(upstream.body_at(*places)) * _number(output.body_at(*places))
-    if output.imaginary is not None:
-        total = total + upstream.imaginary_at(*places) * output.imaginary
-    for index in reversed(output.indices):
-        total = Sum(index, total)
-    return total
-
-
-def _number(body: Any) -> Expr:
-    return body if isinstance(body, Expr) else bracket(body)
 
 
 def certificates_of(

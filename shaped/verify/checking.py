@@ -11,8 +11,8 @@ from typing import Any
 from shaped.errors import Fault
 from shaped.spec.meaning import MEANINGS
 from shaped.spec.tensor import NotExpressible, Tensor, variable
-from shaped.verify.certificate import Certificate
-from shaped.verify.certifying import certificates_of, certify
+from shaped.verify.certificate import Certificate, certify
+from shaped.verify.certifying import certificates_of
 from shaped.verify.prove import judge, prove
 from shaped.verify.theorem import AnyTheorem, ComputedTheorem, ProgramTheorem, ScanTheorem, Theorem, symbolic
 from shaped.verify.verdict import Level, Verdict

@@ -9,8 +9,7 @@ import pytest
 
 from shaped.spec.meaning import MEANINGS, load
 from shaped.spec.tensor import Tensor, variable
-from shaped.verify.certificate import Certificate
-from shaped.verify.certifying import certify
+from shaped.verify.certificate import Certificate, certify
 
 
 def certificate(claim: Tensor, output: Tensor, name: str = "x") -> Certificate:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shaped.spec.canonical import Assumptions, Undecided, Undefined, adjoint, compare, requirements
 from shaped.spec.evaluation import check_equal
-from shaped.spec.expr import ZERO, Condition, Expr, Node, bracket, real
+from shaped.spec.expr import ZERO, Condition, Expr, bracket, real
+from shaped.verify.certificate import certify
 from shaped.verify.prove.confirmation import Gradient
 from shaped.verify.prove.detached import Definitions, Detached, inlined
 from shaped.verify.prove.variables import free_place, variables_of
@@ -22,10 +24,7 @@ if TYPE_CHECKING:
     from shaped.spec.tensor import Tensor
 
 _LONGEST = 160  # characters of a term in a message
-# Points of the independent check: more until something was compared, fewer for expressions that take seconds a point.
-_ROUNDS = (4, 24)
-_ROUNDS_OF_LARGE = 2
-_LARGE = 1500  # nodes of an expression
+_ROUNDS = (4, 24)  # points of the independent check
 _OF_THE_BACKWARD = " (required by the backward alone)"
 
 _NOTHING_ASSUMED = Assumptions()
@@ -121,15 +120,26 @@ def judged(
     except (Undecided, Undefined, RecursionError) as problem:
         return Judgement(name, None, f"the gradient of {name}: {problem}")
     own = Gradient(at, derived, returned)
-    return _checked(name, own, comparisons, tuple(dict.fromkeys(required)))
+    if detached.definitions:
+        agreements = [_agreement(partial(check_equal, one, other, at)) for one, other in zip(derived, returned)]
+    else:
+        claimed = {name: gradient if gradient is not None else variable * 0}
+        claims = certify(name, outputs, upstreams, {name: variable}, claimed)
+        agreements = [_agreement(claim.check) for claim in claims]
+    return _checked(name, own, comparisons, tuple(dict.fromkeys(required)), agreements)
 
 
-def _checked(name: str, gradient: Gradient, comparisons: Sequence[Comparison], known: Sequence[str]) -> Judgement:
+def _checked(
+    name: str,
+    gradient: Gradient,
+    comparisons: Sequence[Comparison],
+    known: Sequence[str],
+    agreements: Sequence[Agreement],
+) -> Judgement:
     """The judgement, which the independent check has to confirm."""
     domain = {str(each): None for comparison in comparisons for each in comparison.requirements}
     kinks = {kink: None for comparison in comparisons for kink in comparison.kinks}
     used = {method: None for comparison in comparisons for method in comparison.used}
-    agreements = [_agreement(a, b, gradient.indices) for a, b in zip(gradient.derived, gradient.returned)]
     disagreement = next((each.disagreement for each in agreements if each.disagreement is not None), None)
     judgement = Judgement(
         name,
@@ -146,26 +156,13 @@ def _checked(name: str, gradient: Gradient, comparisons: Sequence[Comparison], k
     return _decided(judgement, comparisons, agreements)
 
 
-def _agreement(derived: Expr, returned: Expr, indices: Sequence[Index]) -> Agreement:
-    """Whether the two sides are equal at random points."""
-    rounds = _ROUNDS if size_of(derived) < _LARGE else (_ROUNDS_OF_LARGE, *_ROUNDS)
-    for count in rounds:
-        agreement = check_equal(derived, returned, indices, rounds=count)
+def _agreement(check: Callable[..., Agreement]) -> Agreement:
+    """Whether the two sides are equal at random points: at more of them until something was compared."""
+    for rounds in _ROUNDS:
+        agreement = check(rounds=rounds)
         if agreement.holds or agreement.disagreement is not None:
             break
     return agreement
-
-
-def size_of(node: Node) -> int:
-    """How many nodes an expression has."""
-    seen: set[Node] = set()
-    pending = [node]
-    while pending:
-        each = pending.pop()
-        if each not in seen:
-            seen.add(each)
-            pending += [part for part in each.parts() if isinstance(part, Node)]
-    return len(seen)
 
 
 def _decided(judgement: Judgement, comparisons: Sequence[Comparison], agreements: Sequence[Agreement]) -> Judgement:
