@@ -87,6 +87,9 @@ def greatest_value(dim: Dim) -> Dim | None:
     """
     total = ZERO
     for monomial, coefficient in dim.terms:
+        is_product = len(monomial) > 1 or any(power > 1 for _, power in monomial)
+        if is_product and any(isinstance(atom, Lookup) and (atom.low is None or atom.low < 0) for atom, _ in monomial):
+            return None  # a product of two negative numbers is beyond the ends of both
         term = Dim.of(coefficient)
         for atom, power in monomial:
             if isinstance(atom, (Index, Lookup)):

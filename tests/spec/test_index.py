@@ -66,6 +66,14 @@ def test_the_greatest_value_is_never_exceeded(n: int, m: int, factors: list[int]
         assert min(values) >= 0
 
 
+def test_products_of_entries_that_may_be_negative_have_no_greatest_value() -> None:
+    entry = lookup("y", (Dim.of(0),), N, low=-3)
+    assert greatest_value(entry) == N - 1
+    assert greatest_value(-entry) == 3
+    assert greatest_value(entry * entry) is None
+    assert greatest_value(entry * lookup("z", (Dim.of(0),), N, low=-3)) is None
+
+
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.data())
 def test_flatten_undoes_split(sizes: list[int], data: st.DataObject) -> None:
     place = Dim.of(data.draw(st.integers(0, math.prod(sizes) - 1)))
