@@ -5,7 +5,7 @@ from __future__ import annotations
 from jaxtyping import Float
 from torch import Tensor
 
-from shaped.verify.theorem import ProgramTheorem, ScanTheorem
+from shaped.verify.theorem import ProgramTheorem
 
 
 def chain(x: Float[Tensor, "n"], inner: Float[Tensor, "k n"], outer: Float[Tensor, "m k"]) -> Float[Tensor, "m"]:
@@ -47,44 +47,8 @@ def stretched_backward(
     return (grad * b).sum(1, keepdim=True), (grad * a).sum(0)
 
 
-def linear_step(state: Tensor, input: Tensor, carry: Tensor, gain: Tensor) -> Tensor:
-    """A step with the Jacobians `carry` and `gain`: the next state of any recurrence, to first order."""
-    return state @ carry.T + input @ gain.T
-
-
-def linear_step_backward(
-    grad: Tensor, state: Tensor, input: Tensor, carry: Tensor, gain: Tensor
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    return grad @ carry, grad @ gain, grad.T @ state, grad.T @ input
-
-
-def elman_step(state: Tensor, input: Tensor, recurrent: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """The step of a tanh RNN."""
-    return (state @ recurrent.T + input @ weight.T + bias).tanh()
-
-
-def elman_step_backward(
-    grad: Tensor, state: Tensor, input: Tensor, recurrent: Tensor, weight: Tensor, bias: Tensor
-) -> tuple[Tensor, ...]:
-    result = elman_step(state, input, recurrent, weight, bias)
-    inner = grad * (1 - result * result)
-    return inner @ recurrent, inner @ weight, inner.T @ state, inner.T @ input, inner.sum(0)
-
-
 THEOREMS = [
     ProgramTheorem("chain rule", chain, chain_backward, "dy = outer inner dx"),
     ProgramTheorem("fan-out", fan_out, fan_out_backward, "the gradients of all uses are added"),
     ProgramTheorem("broadcasting", stretched, stretched_backward, "the adjoint of stretching an axis is its sum"),
-    ScanTheorem(
-        "linear_step",
-        linear_step,
-        linear_step_backward,
-        {"state": "b h", "input": "b d", "carry": "h h", "gain": "h d"},
-    ),
-    ScanTheorem(
-        "elman_step",
-        elman_step,
-        elman_step_backward,
-        {"state": "b h", "input": "b d", "recurrent": "h h", "weight": "h d", "bias": "h"},
-    ),
 ]

@@ -96,13 +96,9 @@ def claim(theorem: Theorem, sizes: Mapping[str, int] | None = None) -> Claim:
     """
     arguments = theorem.symbolic_arguments(sizes)
     outputs = _flat(theorem.forward()(**arguments))
-    upstreams = [
-        variable("grad" if len(outputs) == 1 else f"grad{number}", output.sizes, _float_kind(output))
-        for number, output in enumerate(outputs)
-    ]
-    upstream = upstreams[0] if len(upstreams) == 1 else tuple(upstreams)
+    upstreams = _upstreams(outputs)
     inputs = tensor_arguments(arguments)
-    gradients = _by_input(theorem, inputs, theorem.backward()(upstream, **arguments))
+    gradients = _by_input(theorem, inputs, theorem.backward()(_as_argument(upstreams), **arguments))
     return Claim(theorem.statement, outputs, upstreams, inputs, gradients)
 
 
@@ -154,10 +150,10 @@ def _of_scan(theorem: ScanTheorem) -> Checked:
     """The step is proved; the scan of a few steps is certified, which is the induction at work."""
     arguments = {name: symbolic(name, value, {}) for name, value in theorem.arguments.items()}
     inputs = tensor_arguments(arguments)
-    next_state = theorem.step(*arguments.values())
-    upstream = variable("grad", next_state.sizes)
-    gradients = dict(zip(inputs, theorem.backward(upstream, *arguments.values())))
-    verdict = judge(theorem.statement, [next_state], [upstream], inputs, gradients)
+    outputs = _flat(theorem.step(*arguments.values()))
+    upstreams = _upstreams(outputs)
+    gradients = dict(zip(inputs, _flat(theorem.backward(_as_argument(upstreams), *arguments.values()))))
+    verdict = judge(theorem.statement, outputs, upstreams, inputs, gradients)
     if not verdict.ok:
         return Checked(verdict)
     certificates: list[Certificate] = []
@@ -176,19 +172,33 @@ def _unrolled(theorem: ScanTheorem, steps: int) -> Claim:
         **{name: symbolic(name, value, {}) for name, value in weights},
     }
     inputs = tensor_arguments(arguments)
-    state, sequence, *parameters = inputs.values()
-    states = [state]
+    state, sequence, *parameters = arguments.values()
+    assert isinstance(sequence, Tensor), "a scan runs over one sequence"
+    states: list[Any] = [state]
     for step in range(steps):
         states.append(theorem.step(states[-1], sequence[step], *parameters))
-    upstream = variable("grad", states[-1].sizes)
-    carried, pulled, totals = upstream, list[Tensor](), list[Tensor]()
+    outputs = _flat(states[-1])
+    upstreams = _upstreams(outputs)
+    carried, pulled, totals = _as_argument(upstreams), list[Tensor](), list[Tensor]()
     for step in reversed(range(steps)):
         carried, of_input, *of_weights = theorem.backward(carried, states[step], sequence[step], *parameters)
         pulled.insert(0, of_input)
         totals = [total + each for total, each in zip(totals, of_weights)] if totals else of_weights
-    stacked = MEANINGS["stack"].entry(pulled)
-    gradients = dict(zip(inputs, (carried, stacked, *totals)))
-    return Claim(f"{theorem.statement}, {steps} steps", [states[-1]], [upstream], inputs, gradients)
+    gradients = dict(zip(inputs, (*_flat(carried), MEANINGS["stack"].entry(pulled), *totals)))
+    return Claim(f"{theorem.statement}, {steps} steps", outputs, upstreams, inputs, gradients)
+
+
+def _upstreams(outputs: Sequence[Tensor]) -> list[Tensor]:
+    """An upstream gradient for each output."""
+    return [
+        variable("grad" if len(outputs) == 1 else f"grad{number}", output.sizes, _float_kind(output))
+        for number, output in enumerate(outputs)
+    ]
+
+
+def _as_argument(tensors: Sequence[Tensor]) -> Any:
+    """One tensor as it is, several as a tuple."""
+    return tensors[0] if len(tensors) == 1 else tuple(tensors)
 
 
 def tensor_arguments(arguments: Mapping[str, object]) -> dict[str, Tensor]:

@@ -137,16 +137,17 @@ class ScanTheorem:
 
     Args:
         name: how the ledger calls it.
-        step: the next state for a state, an input and weights, as a function of tensors.
+        step: the next state for a state, an input and weights. A state is a tensor or a tuple of tensors.
         backward: the gradients of these for the upstream gradient of the next state, then the step's arguments.
-        arguments: the axes of the state, the input of one step and the weights, in the order of the step's parameters.
+        arguments: the axes of the state, of the input of one step and of the weights, in the order of the step's
+            parameters; a tuple of axes for a tuple.
         note: what it is about.
     """
 
     name: str
     step: Callable[..., Any]
     backward: Callable[..., Any]
-    arguments: Mapping[str, str]
+    arguments: Mapping[str, str | tuple[str, ...]]
     note: str = ""
 
     @property
