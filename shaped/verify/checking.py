@@ -153,14 +153,17 @@ def _of_scan(theorem: ScanTheorem) -> Checked:
     outputs = _flat(theorem.step(*arguments.values()))
     upstreams = _upstreams(outputs)
     gradients = dict(zip(inputs, _flat(theorem.backward(_as_argument(upstreams), *arguments.values()))))
-    verdict = judge(theorem.statement, outputs, upstreams, inputs, gradients)
+    step = Claim(theorem.statement, outputs, upstreams, inputs, gradients)
+    verdict = step.judged()
     if not verdict.ok:
         return Checked(verdict)
-    certificates: list[Certificate] = []
-    for steps in range(1, _MOST_STEPS + 1):
-        certificates += _unrolled(theorem, steps).certificates(verdict)
     notes = (*verdict.notes, "by induction over the steps, from one step and the chain rule")
-    return _certified(replace(verdict, notes=notes), certificates)
+    verdict = replace(verdict, notes=notes)
+    for steps in range(2, _MOST_STEPS + 1):
+        checked = _certified(verdict, _unrolled(theorem, steps).certificates(verdict))
+        if not checked.verdict.ok:
+            return checked
+    return _certified(verdict, step.certificates(verdict))
 
 
 def _unrolled(theorem: ScanTheorem, steps: int) -> Claim:
