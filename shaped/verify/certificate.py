@@ -24,6 +24,7 @@ from shaped.spec.serialize import dump, load
 from shaped.spec.tensor import Tensor
 
 _STYLES = ("any", "positive", "small", "near")
+_WITHOUT_VALUE = (Reason.DIVISION, Reason.DOMAIN, Reason.ROOT, Reason.INDETERMINATE)
 _MOST_ROUNDS = 100  # until a point in the domain is found
 
 
@@ -83,9 +84,10 @@ class Certificate:
                 break
             claimed = Evaluation(system, point.sizes, point.values)(self.claimed, self._indices)
             data = np.asarray(found.data).reshape(claimed.data.shape)
-            reasons = np.maximum(np.asarray(found.reasons).reshape(claimed.data.shape), claimed.reasons)
-            if not self._agree(data, claimed.data, reasons, point, result):
+            own = np.asarray(found.reasons).reshape(claimed.data.shape)
+            if not self._agree(data, claimed.data, np.maximum(own, claimed.reasons), point, result):
                 continue
+            result.undefined += int(np.count_nonzero((own == 0) & np.isin(claimed.reasons, _WITHOUT_VALUE)))
             return
         result.skipped[reason] += 1
 

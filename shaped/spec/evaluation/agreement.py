@@ -73,6 +73,7 @@ class Agreement:
         points: at how many points all values were defined and compared.
         disagreement: the first difference, None if there is none.
         skipped: how many values were not compared, by the reason.
+        undefined: of these, how many where only the second expression has no value.
         sides: for each comparison of a number in the expressions the answers that it gave at some point.
     """
 
@@ -81,6 +82,7 @@ class Agreement:
     points: int = 0
     disagreement: Disagreement | None = None
     skipped: Counter[Reason] = field(default_factory=Counter)
+    undefined: int = 0
     sides: dict[Condition, set[bool]] = field(default_factory=dict)
 
     @property
