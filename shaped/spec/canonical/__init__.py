@@ -15,6 +15,7 @@ elementary functions (`powers`), conditions (`indicators`), sums over indices (`
 from __future__ import annotations
 
 from shaped.spec.canonical.assumptions import Assumptions, Undecided, Undefined
+from shaped.spec.canonical.boundaries import outside_of_boundaries
 from shaped.spec.canonical.domain import Requirement
 from shaped.spec.canonical.equality import Comparison, compare
 from shaped.spec.canonical.forms import Form, adjoint, canonical, requirements
@@ -29,5 +30,6 @@ __all__ = [
     "adjoint",
     "canonical",
     "compare",
+    "outside_of_boundaries",
     "requirements",
 ]

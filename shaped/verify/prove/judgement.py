@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from shaped.spec.canonical import Assumptions, Undecided, Undefined, adjoint, compare, requirements
+from shaped.spec.canonical import (
+    Assumptions,
+    Undecided,
+    Undefined,
+    adjoint,
+    compare,
+    outside_of_boundaries,
+    requirements,
+)
 from shaped.spec.evaluation import check_equal
 from shaped.spec.expr import ZERO, Condition, Expr, bracket, real
 from shaped.verify.certificate import certify
@@ -117,6 +125,8 @@ def judged(
         comparisons = [compare(side, other, assumptions) for side, other in zip(sides, returned)]
         whole = [inlined(output, definitions or {}) for (_, output), _ in pulled]
         required = [str(each) for output in whole for each in requirements(output, assumptions)]
+        known = (*forms, *derived, *(inlined(each, definitions or {}) for each in derived), *whole)
+        smooth = _where_the_forward_is_smooth(comparisons, known, assumptions)
     except (Undecided, Undefined, RecursionError) as problem:
         return Judgement(name, None, f"the gradient of {name}: {problem}")
     own = Gradient(at, derived, returned)
@@ -126,7 +136,22 @@ def judged(
         claimed = {name: gradient if gradient is not None else variable * 0}
         claims = certify(name, outputs, upstreams, {name: variable}, claimed)
         agreements = [_agreement(claim.check) for claim in claims]
-    return _checked(name, own, comparisons, tuple(dict.fromkeys(required)), agreements)
+    judgement = _checked(name, own, comparisons, tuple(dict.fromkeys(required)), agreements)
+    if judgement.equal and smooth:
+        reason = f"the gradient of {name} is another where {_shortened(smooth[0])}, and the forward has no kink there"
+        return replace(judgement, equal=False, reason=reason)
+    return judgement
+
+
+def _where_the_forward_is_smooth(
+    comparisons: Sequence[Comparison], sides: Sequence[Form | Expr], assumptions: Assumptions
+) -> tuple[str, ...]:
+    """Null sets that were set aside though the derivative exists on them: zeros of an upstream gradient, say."""
+    kinks = [kink for comparison in comparisons for kink in comparison.kinks]
+    if not kinks:
+        return ()
+    required = [each for comparison in comparisons for each in comparison.requirements]
+    return outside_of_boundaries(kinks, sides, required, assumptions)
 
 
 def _checked(
@@ -174,6 +199,11 @@ def _decided(judgement: Judgement, comparisons: Sequence[Comparison], agreements
         if not all(agreement.holds for agreement in agreements):
             unchecked = next(agreement for agreement in agreements if not agreement.holds)
             return replace(judgement, reason=f"the proof for {name} could not be checked: {unchecked}")
+        alone = [text for text in judgement.domain if text.endswith(_OF_THE_BACKWARD)]
+        if alone and any(agreement.undefined for agreement in agreements):
+            # At random points: not on a null set, as the zeros of x are for 1/x.
+            reason = f"the gradient of {name} has no value where the forward has a derivative: it needs {alone[0]}"
+            return replace(judgement, equal=False, reason=reason.removesuffix(_OF_THE_BACKWARD))
         return replace(judgement, equal=True)
     left = next(comparison for comparison in comparisons if not comparison.equal)
     shown = _shortened(str(left.residual))

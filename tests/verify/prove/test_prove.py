@@ -504,3 +504,44 @@ def test_the_parameters_of_a_module_are_any() -> None:
     assert module.linear.weight is before
     assert before.dtype is torch.float32
     assert prove(module, lambda grad, x: (grad @ module.linear.weight * 2,)).level is Level.REFUTED
+
+
+def same(x: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
+    return x.clone()
+
+
+@pytest.mark.parametrize(
+    ("backward", "where"),
+    [
+        (lambda grad, x: (torch.where(x == 0, 0.0, grad),), "x[i] = 0"),
+        (lambda grad, x: (torch.where(grad == 0, 1.0, grad),), "grad[i] = 0"),
+        (lambda grad, x: (torch.where(x == 12345.0, 0.0, grad),), "x[i] - 12345 = 0"),
+        (lambda grad, x: (torch.where(x.sum() == 0, 0.0, grad),), "(sum over i < n of x[i]) = 0"),
+    ],
+)
+def test_an_exception_of_the_backward_is_none_where_the_forward_has_no_kink(backward: Any, where: str) -> None:
+    verdict = prove(same, backward)
+    assert verdict.level is Level.UNSUPPORTED
+    assert f"another where {where}" in verdict.reason
+
+
+def test_an_exception_at_a_kink_of_the_forward_is_named() -> None:
+    def bent(x: Float[Tensor, "n"]) -> Float[Tensor, "n"]:
+        return (2 * x + 1).relu()
+
+    verdict = prove(bent, lambda grad, x: (torch.where(-4 * x - 2 <= 0, 2 * grad, 0.0),))
+    assert verdict.level is Level.PROVED
+    assert "2*x[i] + 1 = 0" in verdict.kinks
+
+
+def test_a_kink_of_an_intermediate_is_one_of_the_forward() -> None:
+    def layer(x: Float[Tensor, "b n"], w: Float[Tensor, "n m"]) -> Float[Tensor, "b m"]:
+        return (x @ w).relu()
+
+    def layer_backward(grad: Any, x: Any, w: Any) -> Any:
+        inner = torch.where(x @ w >= 0, grad, 0.0)
+        return inner @ w.T, x.T @ inner
+
+    verdict = prove(layer, layer_backward)
+    assert verdict.level is Level.PROVED
+    assert verdict.kinks
