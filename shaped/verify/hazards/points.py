@@ -96,13 +96,20 @@ def with_companions(sampler: Sampler, place: int, value: Tensor, draws: int = 1)
 
 
 def upstreams(outputs: tuple[object, ...], sample: Sample) -> Iterator[tuple[Tensors, str]]:
-    """Upstream gradients with the name of the point: a generic one; at generic inputs zeros as well."""
+    """Upstream gradients with the name of the point: a generic one; at generic inputs zeros as well.
+
+    Of several outputs often only one is used: the upstream gradients of the others are zeros then.
+    """
     drawn = draw_upstream(outputs, 1)
     yield drawn, sample.point
     if not sample.point:
         yield tuple(None if value is None else torch.zeros_like(value) for value in drawn), "the upstream is all 0"
         if any(value is not None and value.numel() > 1 for value in drawn):
             yield tuple(map(_with_one_zero, drawn)), "the upstream has one entry 0"
+        places = [i for i, value in enumerate(drawn) if value is not None]
+        for i in places if len(places) > 1 else ():
+            unused = (value if value is None or i != j else torch.zeros_like(value) for j, value in enumerate(drawn))
+            yield tuple(unused), f"the upstream of output {i} is all 0"
 
 
 def _with_one_zero(value: Tensor | None) -> Tensor | None:

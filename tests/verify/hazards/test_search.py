@@ -324,3 +324,16 @@ def test_points_of_distance_0_are_tried_and_ends_of_the_forward_are_not() -> Non
     assert reason(angle, angle_backward) == "the gradient of y is NaN where y and x are all 0"
     assert reason(distance, distance_backward) == "the gradient of x is NaN where x and y are all 0"
     assert reason(power, power_backward) is None
+
+
+def and_square(x: Float[Tensor, "n"]) -> tuple[Float[Tensor, "n"], Float[Tensor, "n"]]:
+    return x.clone(), x * x
+
+
+def forgets_the_first(grads: tuple[Tensor, Tensor], x: Tensor) -> Tensor:
+    first, second = grads
+    return 2 * x * second + torch.where(second == 0, 0.0, first)
+
+
+def test_of_several_outputs_one_may_not_be_used() -> None:
+    assert reason(and_square, forgets_the_first) == "the gradient of x is wrong where the upstream of output 1 is all 0"
