@@ -11,16 +11,17 @@ from shaped.spec.canonical.forms import Form, context_for, in_context
 from shaped.spec.canonical.read import read
 from shaped.spec.canonical.search import atoms_within
 from shaped.spec.canonical.write import write
+from shaped.spec.expr import Expr, Node, Positive, Zero
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from shaped.spec.canonical.domain import Requirement
     from shaped.spec.canonical.polynomials import Context, Polynomial
-    from shaped.spec.expr import Expr
 
-# A place may be written in many ways, as an index of the output or of the input: which tensor it is of must do.
-_PLACE = re.compile(r"\[[^\[\]]*\]")
+# A place may be written in many ways, as an index of the output or of the input: which tensor it is of must do. So must
+# that there is a sum, whatever its index is called.
+_PLACE = re.compile(r"\[[^\[\]]*\]|(?<= over )\w+ < [^()]*?(?= of )")
 
 
 def outside_of_boundaries(
@@ -50,6 +51,13 @@ def outside_of_boundaries(
 
 
 def _of_conditions(context: Context, side: Form | Expr) -> Iterator[str]:
+    """The boundaries of the conditions as they are written, and of those that the form has."""
+    if isinstance(
+        side, Expr
+    ):  # x*log(y) where x != 0, else 0: the form has no condition, though log(y) may be infinite
+        for node in _nodes(side):
+            if isinstance(node, (Positive, Zero)):
+                yield from _of_number(context, node.argument)
     try:
         form = in_context(context, side)
     except (Undecided, Undefined):  # then none is known, and fewer kinks are accepted
@@ -57,6 +65,18 @@ def _of_conditions(context: Context, side: Form | Expr) -> Iterator[str]:
     for atom in atoms_within(form):
         if isinstance(atom, (PositiveAtom, ZeroAtom)):
             yield from _texts(atom.argument)
+
+
+def _nodes(root: Node) -> Iterator[Node]:
+    """An expression and all that it is made of, each once."""
+    seen: set[Node] = set()
+    pending: list[Node] = [root]
+    while pending:
+        node = pending.pop()
+        if node not in seen:
+            seen.add(node)
+            yield node
+            pending += [part for part in node.parts() if isinstance(part, Node)]
 
 
 def _of_number(context: Context, number: Expr) -> Iterator[str]:

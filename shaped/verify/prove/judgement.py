@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from shaped.spec.index import Index
     from shaped.spec.tensor import Tensor
 
+NO_GRADIENT = "no input has a gradient: none is a tensor of floats or complex numbers"
 _LONGEST = 160  # characters of a term in a message
 _ROUNDS = (4, 24)  # points of the independent check
 _OF_THE_BACKWARD = " (required by the backward alone)"
@@ -125,7 +126,8 @@ def judged(
         comparisons = [compare(side, other, assumptions) for side, other in zip(sides, returned)]
         whole = [inlined(output, definitions or {}) for (_, output), _ in pulled]
         required = [str(each) for output in whole for each in requirements(output, assumptions)]
-        known = (*forms, *derived, *(inlined(each, definitions or {}) for each in derived), *whole)
+        known: list[Form | Expr] = [*forms, *derived, *whole]
+        known += [inlined(each, definitions or {}) for each in derived]
         smooth = _where_the_forward_is_smooth(comparisons, known, assumptions)
     except (Undecided, Undefined, RecursionError) as problem:
         return Judgement(name, None, f"the gradient of {name}: {problem}")
@@ -254,6 +256,8 @@ def combined(subject: str, judgements: Sequence[Judgement]) -> Verdict:
     domain = tuple(dict.fromkeys(each for judgement in judgements for each in judgement.domain))
     kinks = tuple(dict.fromkeys(each for judgement in judgements for each in judgement.kinks))
     notes = tuple(dict.fromkeys(f"used: {each}" for judgement in judgements for each in judgement.used))
+    if not judgements:
+        return Verdict(Level.UNSUPPORTED, subject, NO_GRADIENT)
     open_ones = [judgement for judgement in judgements if not judgement.equal]
     if not open_ones:
         return Verdict(Level.PROVED, subject, "", domain, kinks, notes)

@@ -20,7 +20,7 @@ from shaped.verify.prove.bounds import bounds_of
 from shaped.verify.prove.cases import RANKS, Case, cases, cases_of_needs, factor_orders
 from shaped.verify.prove.confirmation import confirm
 from shaped.verify.prove.elementwise import is_elementwise
-from shaped.verify.prove.judgement import Judgement, judged
+from shaped.verify.prove.judgement import NO_GRADIENT, Judgement, judged
 from shaped.verify.prove.parameters import in_float64
 from shaped.verify.prove.programs import Program, Traced, trace
 from shaped.verify.prove.refutation import refuted
@@ -257,6 +257,8 @@ class Proof:
         )
 
     def _together(self, outcomes: list[Outcome], notes: list[str]) -> Verdict:
+        if not any(each.judgements for each in outcomes):
+            return self._verdict(Level.UNSUPPORTED, outcomes, notes, NO_GRADIENT)
         weaker = next((each for each in outcomes if each.level is Level.EXACT), None)
         changed = [name for each in outcomes if each.traced is not None for name in each.traced.changed]
         if changed:

@@ -545,3 +545,12 @@ def test_a_kink_of_an_intermediate_is_one_of_the_forward() -> None:
     verdict = prove(layer, layer_backward)
     assert verdict.level is Level.PROVED
     assert verdict.kinks
+
+
+def test_nothing_is_proved_where_no_input_has_a_gradient() -> None:
+    def shifted(i: Int[Tensor, "n"]) -> Int[Tensor, "n"]:
+        return i + 1
+
+    verdict = prove(shifted, lambda grad, i: (None,))
+    assert verdict.level is Level.UNSUPPORTED
+    assert verdict.reason.startswith("no input has a gradient")
