@@ -98,6 +98,8 @@ class Subject:
             SubjectError: these are no forward and backward.
             AnnotationError: an annotation cannot be read.
         """
+        if gradient_of is not None and not callable(gradient_of):
+            raise SubjectError(f"gradient_of is {gradient_of!r}, no function: pass one of the same inputs")
         if isinstance(forward, type) and issubclass(forward, torch.autograd.Function):
             if backward is not None:
                 raise SubjectError(f"{forward.__name__} has its own backward: pass the class alone")
@@ -118,7 +120,10 @@ class Subject:
         if backward is None:
             raise SubjectError(f"{signature.name} has no backward: pass backward(upstream, *inputs) as well")
         if not callable(backward):
-            raise SubjectError(f"the backward of {signature.name}, {backward!r}, is no function")
+            raise SubjectError(
+                f"the backward of {signature.name}, {backward!r}, is no function: pass backward(upstream, *inputs)"
+                " before the inputs"
+            )
         return Subject(
             signature.name,
             signature,

@@ -167,3 +167,8 @@ def test_a_backward_with_other_parameters_is_refused_with_the_call_that_is_wante
 
     with pytest.raises(SubjectError, match=r"takes grad, z: write backward\(grad, x, y\)"):
         Subject.of(product, backward).run((X, Y), (ONE,))
+
+
+def test_what_the_gradient_is_of_must_be_a_function() -> None:
+    with pytest.raises(SubjectError, match="gradient_of is 3, no function"):
+        Subject.of(product, product, gradient_of=3)  # type: ignore[arg-type]  # what is tested

@@ -46,11 +46,18 @@ def within_budget(
 
     Raises:
         NotExpressible: the function does something that has no meaning in the table.
-        TypeError: the dtype of a result has no error bound.
+        TypeError: the dtype of a result has no error bound, or these are no tensor and function.
         ValueError: the result has another shape than the function says.
     """
+    returned = [actual] if isinstance(actual, torch.Tensor) else actual
+    if not isinstance(returned, (list, tuple)) or not all(isinstance(each, torch.Tensor) for each in returned):
+        raise TypeError(
+            f"what the kernel returned is a {type(actual).__name__}: give the tensor, or several for several results, "
+            "then the plain function and the inputs of both"
+        )
+    if not callable(function):
+        raise TypeError(f"the reference is {function!r}, no function: give within_budget(actual, function, *inputs)")
     reference = Reference(function, inputs, named)
-    returned = [actual] if isinstance(actual, torch.Tensor) else list(actual)
     if len(returned) != len(reference.results):
         raise ValueError(f"{len(returned)} results are given, but the reference has {len(reference.results)}")
     budgets = []

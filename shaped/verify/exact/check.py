@@ -49,6 +49,10 @@ def exact_gradcheck(
         order: 2 checks the backward's own backward too.
         seed: of what is drawn.
 
+    Raises:
+        TypeError: `fn` or `backward` is no function.
+        ValueError: there is no such order, or no second derivative to check.
+
     Returns:
         EXACT, KINK (all samples sit at ties), UNSUPPORTED (with the operation), REFUTED (with a witness), or HAZARD
         (right as a formula, but the gradient is NaN at the inputs, or an argument is written to).
@@ -59,6 +63,11 @@ def exact_gradcheck(
     >>> wrong.level
     <Level.REFUTED: 'refuted'>
     """
+    for function in (fn, *([] if backward is None else [backward])):
+        if not callable(function):
+            raise TypeError(
+                f"exact_gradcheck: {function!r} is no function: pass exact_gradcheck(fn, *inputs, backward=...)"
+            )
     if order not in (1, 2):
         raise ValueError(f"exact_gradcheck: order is {order}; it checks first (1) and second (2) derivatives")
     if order == 2 and backward is not None:
@@ -81,6 +90,8 @@ def exact_gradcheck(
 
 def _check(problem: Problem, seed: int) -> Verdict:
     """The verdict on the derivatives of a problem."""
+    if not problem.inputs:
+        raise UnsupportedError("no input is a floating tensor, so there is no gradient")
     generator = torch.Generator().manual_seed(seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -274,6 +285,8 @@ class _Check:
             self.notes["random numbers are held as they were drawn"] = None
         if self.graph.without_onednn:
             self.notes["oneDNN's kernels were checked as the operations that they are made of"] = None
+        if not any(one.numel() for one in self.problem.inputs):
+            self.notes["no input has an entry, so there was no gradient to compare"] = None
         subject, kinks = self.problem.subject, tuple(self.kinks)
         if not self.agreed and kinks:
             return Verdict(Level.KINK, subject, kinks[0], kinks=kinks)

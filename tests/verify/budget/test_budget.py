@@ -300,3 +300,11 @@ def test_a_budget_prints_how_much_of_it_is_used() -> None:
         str(Budget(rho=0.25, compared=3))
         == "the result: at most 0.25 of the error that rounding explains, in 3 entries"
     )
+
+
+def test_what_is_no_result_or_no_reference_is_refused() -> None:
+    x = torch.ones(2)
+    with pytest.raises(TypeError, match="what the kernel returned is a int"):
+        within_budget(3, torch.tanh, x)  # type: ignore[arg-type]  # what is tested
+    with pytest.raises(TypeError, match="the reference is 3, no function"):
+        within_budget(x, 3, x)  # type: ignore[arg-type]  # what is tested

@@ -333,3 +333,20 @@ def test_a_threshold_that_the_backward_moves_is_found_between_the_samples() -> N
     verdict = exact_gradcheck(lambda x: x.clamp(-1, 1), r(4), backward=lambda g, x: g * ((x > -1.01) & (x < 1)))
     assert verdict.level is Level.REFUTED
     assert exact_gradcheck(lambda x: x.clamp(-1, 1), r(4), backward=lambda g, x: g * ((x > -1) & (x < 1))).ok
+
+
+def test_without_a_floating_input_there_is_no_gradient() -> None:
+    verdict = exact_gradcheck(torch.zeros, 3, backward=lambda grad, n: (None,))
+    assert verdict.level is Level.UNSUPPORTED
+    assert verdict.reason == "no input is a floating tensor, so there is no gradient"
+
+
+def test_an_empty_input_is_said_to_compare_nothing() -> None:
+    verdict = exact_gradcheck(torch.tanh, torch.zeros(0), backward=lambda grad, x: (5 * grad,))
+    assert verdict.notes == ("no input has an entry, so there was no gradient to compare",)
+
+
+@pytest.mark.parametrize(("fn", "backward"), [(torch.ones(2), None), (torch.tanh, 3)])
+def test_what_is_no_function_is_refused(fn: Any, backward: Any) -> None:
+    with pytest.raises(TypeError, match="is no function: pass exact_gradcheck"):
+        exact_gradcheck(fn, torch.ones(2), backward=backward)
