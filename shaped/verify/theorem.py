@@ -9,11 +9,12 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import wraps
 from typing import Any
 
 from shaped.spec.dims import Dim
-from shaped.spec.meaning import MEANINGS, load
+from shaped.spec.meaning import MEANINGS, Meaning, load
 from shaped.spec.tensor import Tensor, variable
 
 _TENSOR = re.compile(r"(?:(?P<kind>float|int|bool|complex|size):)?(?P<axes>[^<]*)(?:<(?P<bound>.*))?")
@@ -71,8 +72,7 @@ class Theorem:
 
     def forward(self) -> Callable[..., Any]:
         """The meaning."""
-        load()
-        return _by_name(MEANINGS[self.op].entry)
+        return _by_name(self._meaning().entry)
 
     def backward(self) -> Callable[..., Any]:
         """The declared backward.
@@ -80,11 +80,24 @@ class Theorem:
         Raises:
             LookupError: none is declared.
         """
-        load()
-        found = MEANINGS[self.op].backward
+        found = self._meaning().backward
         if found is None:
             raise LookupError(f"{self.op} has no declared backward: add one with @backward in spec/meanings")
         return _by_name(found)
+
+    def _meaning(self) -> Meaning:
+        """The row of the table.
+
+        Raises:
+            LookupError: there is none.
+        """
+        load()
+        found = MEANINGS.get(self.op)
+        if found is None:
+            close = get_close_matches(str(self.op), MEANINGS)
+            hint = f": {' or '.join(close)}?" if close else ": docs/meanings.md lists the names"
+            raise LookupError(f"no operation is called {self.op!r}{hint}")
+        return found
 
 
 def _by_name(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -206,9 +219,15 @@ def _names_tensors(parameter: inspect.Parameter | None, value: object) -> bool:
 
 
 def _size(text: str, sizes: Mapping[str, int]) -> Dim:
-    """A size: a number, a name, or a product of these."""
+    """A size: a number, a name, or a product of these.
+
+    Raises:
+        ValueError: it is none of them.
+    """
     total = Dim.of(1)
     for factor in text.split("*"):
+        if not (factor.isdigit() or factor.isidentifier()):
+            raise ValueError(f"{text!r} is no size: write a number, a name or a product of these, as in 'b 3 g*d'")
         total = total * (int(factor) if factor.isdigit() else sizes.get(factor, Dim.name(factor)))
     return total
 

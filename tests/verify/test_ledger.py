@@ -115,3 +115,15 @@ def test_a_program_is_a_theorem_too() -> None:
     checked = check(ProgramTheorem("a layer", forward, backward))
     assert checked.verdict.level is Level.PROVED
     assert len(checked.certificates) == 2
+
+
+@pytest.mark.parametrize(
+    ("theorem", "message"),
+    [
+        (Theorem("softmx", {"input": "b c", "dim": -1}), "no operation is called 'softmx': softmax"),
+        (Theorem("softmax", {"input": "b +", "dim": -1}), "'[+]' is no size"),
+    ],
+)
+def test_a_theorem_that_is_misspelt_is_not_proved(theorem: Theorem, message: str) -> None:
+    with pytest.raises((LookupError, ValueError), match=message):
+        check(theorem)
