@@ -24,11 +24,6 @@ def atoms_within(form: Polynomial) -> Iterator[Atom]:
     return _all_atoms([atom for monomial in form.terms for atom, _ in monomial])
 
 
-def atoms_of(atom: Atom) -> Iterator[Atom]:
-    """An atom and all those inside it, each once."""
-    return _all_atoms([atom])
-
-
 def _all_atoms(pending: list[Atom]) -> Iterator[Atom]:
     seen: set[Atom] = set()
     while pending:

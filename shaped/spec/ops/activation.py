@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shaped.errors import Fault, ShapeError
 from shaped.spec.broadcast import uncertain_if_joined
 from shaped.spec.dims import ONE, Dim
-from shaped.spec.dtypes import BOOL, COMPLEX, INTEGERS, DType
+from shaped.spec.dtypes import BOOL, COMPLEX, INTEGERS
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import quotient
 from shaped.spec.pointwise import pointwise_op
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
 _TWO = Dim.of(2)
 _WHOLE = INTEGERS | BOOL
-
-
-def _float_only(operation: str, dtype: DType) -> DType:
-    return excluding(operation, dtype, _WHOLE, "tensors are not allowed, use a float dtype")
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from shaped.spec.context import Context
     from shaped.spec.values import TensorType, Value
 
-# torch takes int32 class indices on some devices only; they are left alone.
-CLASS_INDICES = INTEGERS
-
 
 def _class_axis(input: Shape) -> int:
     return 0 if input.rank == 1 else 1

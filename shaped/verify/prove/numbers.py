@@ -56,11 +56,6 @@ def stands_for(value: float) -> Tensor | float:
     return value
 
 
-def is_recognised(value: float) -> bool:
-    """Whether a float is taken for a number that it only rounds."""
-    return isinstance(stands_for(value), Tensor)
-
-
 def _rational(value: float) -> Fraction | None:
     """A rational of small height within the rounding of a float."""
     if not 1 / _HEIGHT < abs(value) < _HEIGHT:
