@@ -54,7 +54,7 @@ def check(theorem: AnyTheorem) -> Checked:
         return Checked(Verdict(level, theorem.statement, "" if found is True else str(found)))
     try:
         stated = claim(theorem)
-    except (NotExpressible, TheoremError, Fault, TypeError) as error:  # a call that does not fit its parameters
+    except (NotExpressible, TheoremError, Fault, TypeError, LookupError, ValueError) as error:  # a misspelt call
         return Checked(Verdict(Level.UNSUPPORTED, theorem.statement, f"{type(error).__name__}: {error}"))
     verdict = stated.judged()
     if verdict.level is Level.REFUTED:  # there is nothing to certify
