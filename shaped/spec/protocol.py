@@ -147,7 +147,7 @@ class TorchProtocol:
 
     def item(self) -> Tensor:
         """The only element, as a tensor without axes."""
-        return call_method("reshape", (self, ()), {})  # type: ignore[no-any-return]
+        return call_method("reshape", (self, ()), {})  # type: ignore[no-any-return]  # a Tensor
 
     def _only(self, use: str) -> Any:
         """The only element, where it is one number for all sizes and inputs.

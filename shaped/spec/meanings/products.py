@@ -18,7 +18,7 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Sequence[int]] = 2) -> 
         count = as_int(dims, "the number of axes")
         pairs = [(a.rank - count + number, number) for number in range(count)]
     else:
-        left, right = ((each,) if isinstance(each, int) else tuple(each) for each in dims)  # type: ignore[union-attr]
+        left, right = ((each,) if isinstance(each, int) else tuple(each) for each in dims)  # type: ignore[union-attr]  # two sides
         if len(left) != len(right):
             raise ShapeError("tensordot", f"{len(left)} axes of one tensor, {len(right)} of the other")
         pairs = [(a.axis(one), b.axis(other)) for one, other in zip(left, right)]

@@ -1,6 +1,8 @@
 """The ranges of integer tensors, as their use as indices tells.
 
-A program that reads `x[b, y[b]]` takes `0 <= y[b] < c` for granted where the axis has size c: torch raises otherwise.
+A program that reads `x[b, y[b]]` takes `0 <= y[b] < c` for granted where the axis has size c: the verdict prints it.
+Outside of this domain torch raises, but for places that are counted from the end, and for those that a condition of the
+program keeps from being read, as that of an ignored class.
 """
 
 from __future__ import annotations

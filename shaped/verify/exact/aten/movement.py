@@ -78,12 +78,12 @@ def _stack(tensors: Any, dim: int = 0) -> Value:
 def _split(value: Value, sizes: Any, dim: int = 0) -> list[Value]:
     # Views of one tensor; what is carried is split part by part.
     count = len(torch.split(value.shadow, sizes, dim))
-    return [value.move(lambda one, part=part: torch.split(one, sizes, dim)[part]) for part in range(count)]  # type: ignore[misc]
+    return [value.move(lambda one, part=part: torch.split(one, sizes, dim)[part]) for part in range(count)]  # type: ignore[misc]  # no type is inferred
 
 
 @rule("unbind", "unbind_copy")
 def _unbind(value: Value, dim: int = 0) -> list[Value]:
-    return [value.move(lambda one, k=k: one.select(dim, k)) for k in range(value.shape[dim])]  # type: ignore[misc]
+    return [value.move(lambda one, k=k: one.select(dim, k)) for k in range(value.shape[dim])]  # type: ignore[misc]  # no type is inferred
 
 
 @rule("slice_scatter")

@@ -83,7 +83,7 @@ def _prod_dim(value: Any, dim: int, keepdim: bool = False, *, dtype: Any = None)
 def _cumprod_all(value: Value, dim: int) -> list[Value]:
     results: list[Value] = []
     for k in range(value.shape[dim]):
-        factor = value.move(lambda one, k=k: one.select(dim, k))  # type: ignore[misc]
+        factor = value.move(lambda one, k=k: one.select(dim, k))  # type: ignore[misc]  # no type is inferred
         results.append(times(results[-1], factor) if results else factor)
     return results
 
