@@ -154,7 +154,7 @@ def joint_points(sampler: Sampler) -> Iterator[Sample]:
         names = f"{slots[i].name} and {slots[j].name}"
         if first.shape == second.shape:
             yield _with(sampler, base, {j: first.to(second.dtype)}, f"{names} are equal")
-        if first.ndim and first.shape[1:] == second.shape[1:]:
+        if first.ndim and second.ndim and first.shape[1:] == second.shape[1:] and min(len(first), len(second)):
             changed = second.clone()
             changed[0] = first[0].to(second.dtype)
             yield _with(sampler, base, {j: changed}, f"{names} have an equal first row")

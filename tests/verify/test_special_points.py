@@ -91,3 +91,11 @@ def test_two_inputs_may_be_special_together() -> None:
     assert torch.equal(x[0], y[0])
     assert torch.equal(found["x and z are equal"][0], found["x and z are equal"][2])
     assert "x and y are equal" not in found
+
+
+def test_a_vector_and_a_number_have_no_first_row_in_common() -> None:
+    def f(x: Float[Tensor, "n"], a: Float[Tensor, ""]) -> Tensor:
+        return x * a
+
+    found = [sample.point for sample in joint_points(next(samplers(Subject.without_backward(f))))]
+    assert found == ["x and a are all 0"]
