@@ -2,7 +2,7 @@
 
 An entry that differs from autograd through the forward is only a suspicion. It is a fault where the one-sided
 difference quotients of the forward settle as well and both tell another number. At a kink any number between the two
-slopes is right.
+slopes is right, as long as the entries together add up.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from torch import Tensor
 from shaped.verify.difference_quotient import Quotient, one_sided
 from shaped.verify.faults import Fault, is_nan, number
 from shaped.verify.leaves import differentiable, has_gradient
+from shaped.verify.ties import fault_of_ties
 from shaped.verify.verdict import Level
 
 if TYPE_CHECKING:
@@ -25,9 +26,12 @@ if TYPE_CHECKING:
 # relative to them.
 _RELATIVE = 1e-6
 _OF_THE_LARGEST = 1e-7
+# What is left of 1 - exp(-x) for a tiny x, in units of the upstream gradient, is the rounding of 1.
+_OF_THE_UPSTREAM = 1e-15
 # Noise and errors are estimates, not bounds.
 _SAFETY = 10.0
-_NEIGHBOURS, _NEAR = 8, 1e-7
+# So many that every order of a few tied entries is met.
+_NEIGHBOURS, _NEAR = 128, 1e-7
 _MOST_CONFIRMED = 4  # suspicious entries of one gradient that are looked at
 # Inputs times these keep zeros, ties and signs, but round differently, in sums of numbers of any size.
 _FACTORS = (1 + 1e-12, 1 - 1.7e-6, 1 + 2.3e-4, 1 - 1.1e-3)
@@ -56,7 +60,14 @@ def fault_of_values(subject: Subject, inputs: Inputs, upstream: Tensors, outcome
             return Fault(Level.REFUTED, reason, fault.gradient, fault.index, fault.expected, 0.0)
         if fault is not None:
             return fault
-    return None
+
+    def noise(place: int, index: tuple[int, ...]) -> float:
+        given, truth = outcome.gradients[place], expected[place]
+        assert given is not None
+        assert truth is not None
+        return Entry(subject, inputs, upstream, place).noise(index, number(given[index]), number(truth[index]))
+
+    return fault_of_ties(subject, inputs, upstream, outcome.gradients, expected, noise)
 
 
 def reference(subject: Subject, inputs: Inputs, upstream: Tensors) -> Tensors:
@@ -73,6 +84,11 @@ class Entry:
     def __init__(self, subject: Subject, inputs: Inputs, upstream: Tensors, place: int) -> None:
         self.subject, self.inputs, self.upstream, self.place = subject, inputs, upstream, place
         self.name = subject.inputs[place].name
+
+    @property
+    def upstream_size(self) -> float:
+        """The greatest entry of the upstream gradients."""
+        return max((float(one.abs().max()) for one in self.upstream if one is not None and one.numel()), default=0.0)
 
     def slopes(self, index: tuple[int, ...], direction: complex = 1) -> tuple[Quotient, Quotient]:
         """The slopes of the forward to the right and to the left, for one entry of the input."""
@@ -171,7 +187,8 @@ def _differing(entry: Entry, actual: Tensor, truth: Tensor | None) -> Fault | No
         suspicious = list(torch.ones_like(actual, dtype=torch.bool).nonzero().tolist())
     else:
         gap = (actual - truth).abs()
-        bound = _RELATIVE * torch.maximum(actual.abs(), truth.abs()) + _OF_THE_LARGEST * largest
+        floor = _OF_THE_LARGEST * largest + _OF_THE_UPSTREAM * entry.upstream_size
+        bound = _RELATIVE * torch.maximum(actual.abs(), truth.abs()) + floor
         places = ((gap > bound) | truth.isnan()).nonzero().tolist()
         suspicious = sorted(places, key=lambda at: -_sortable(float(gap[tuple(at)])))
     for position in suspicious[:_MOST_CONFIRMED]:
