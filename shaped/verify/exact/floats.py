@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
 from shaped.verify.exact.aten.registry import UnsupportedError
 from shaped.verify.exact.problem import Problem
-from shaped.verify.exact.samples import samples
+from shaped.verify.exact.samples import normal_like, samples
 from shaped.verify.exact.trace import Joint, same_graph, trace
 from shaped.verify.verdict import Level, Verdict
 
@@ -17,6 +17,10 @@ from shaped.verify.verdict import Level, Verdict
 # that a wrong reading of an operation makes.
 _LOOSE = {torch.float64: 1e-6}
 _LOOSE_OTHERWISE = 1e-2
+# How far inputs close by are from the given ones: little, and far more than the above.
+_CLOSE = {torch.float64: 1e-3}
+_CLOSE_OTHERWISE = 0.1
+_MOST_CLOSE = 4
 _NEXT_TO_NOTHING = 1e-13  # log(1 + e) and log1p(e) for an e below the rounding of 1
 
 
@@ -72,28 +76,43 @@ def traced(problem: Problem, upstreams: Sequence[Tensor], inputs: Sequence[Tenso
 def require_faithful(problem: Problem, graph: Joint, upstreams: Sequence[Tensor], seed: int) -> None:
     """Run the graph at other inputs: it must do what the function does, or it was made from values of the inputs.
 
+    Where Python code branched on values, it is run close to the given inputs, which take the same path.
+
     Raises:
         UnsupportedError: it does something else.
     """
     generator = torch.Generator().manual_seed(seed + 1)
-    for number, sample in enumerate(samples(problem.inputs, generator)):
+    drawn = (
+        _close_by(problem, generator) if graph.decided else (one.inputs for one in samples(problem.inputs, generator))
+    )
+    for number, inputs in enumerate(drawn):
         torch.manual_seed(seed)
         try:
-            expected = problem.both(upstreams, sample.inputs)
+            expected = problem.both(upstreams, inputs)
             # Random numbers may be drawn in another way by the graph, which then is traced again.
-            again = traced(problem, upstreams, sample.inputs) if graph.is_random else None
+            again = traced(problem, upstreams, inputs) if graph.is_random else None
         except Exception:  # outside of the domain of the function
             continue
         if again is not None:
             faithful = same_graph(graph, again)
         else:
-            actual = graph.run(upstreams, sample.inputs)
+            actual = graph.run(upstreams, inputs)
             faithful = all_close(expected, actual)
         if not faithful:
             raise UnsupportedError("the trace depends on values of the inputs (.item(), numpy, Python control flow)")
         if number:
             return
     raise UnsupportedError("the function raises at all other inputs, where its trace was to be tested")
+
+
+def _close_by(problem: Problem, generator: torch.Generator) -> Iterator[list[Tensor]]:
+    """The inputs, then others so close that a branch on a value is the same, but for rounding not equal."""
+    yield [one.detach() for one in problem.inputs]
+    for _ in range(_MOST_CLOSE):
+        yield [
+            one.detach() + normal_like(one, generator, _CLOSE.get(one.dtype, _CLOSE_OTHERWISE))
+            for one in problem.inputs
+        ]
 
 
 def all_close(first: Sequence[Tensor | None], second: Sequence[Tensor | None]) -> bool:
