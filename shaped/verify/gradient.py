@@ -68,7 +68,8 @@ def gradient(
     refutation = numeric_refutation(subject, *inputs, domain=domain)
     if refutation is not None:
         return refutation
-    hazards = float_hazards(forward, backward, *inputs, domain=domain, gradient_of=gradient_of)
+    proved = proof is not None and proof.level is Level.PROVED
+    hazards = float_hazards(forward, backward, *inputs, domain=domain, gradient_of=gradient_of, is_proved=proved)
     if hazards.level in (Level.HAZARD, Level.REFUTED):
         return replace(hazards, parts=(*hazards.parts, proof) if proof is not None and proof.ok else hazards.parts)
     if proof is not None and proof.ok:

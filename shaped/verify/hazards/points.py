@@ -134,13 +134,33 @@ def log_domain_samples(subject: Subject, sampler: Sampler) -> Iterator[Sample]:
     if is_log:
         yield from (sample for sample in all_infinite(sampler) if _takes(subject, sample.inputs, is_log))
     for i, points in infinite_points(sampler):
+        is_log_of = is_log and not _is_linear(subject, sampler, i)
         samples = []
         for number_of_draw, (name, value) in enumerate(points):
             values = list(sampler.draw(number_of_draw + 1).inputs)
             values[i] = value
             samples.append(Sample(tuple(values), sampler.layout.sizes, name))
-        if all(_takes(subject, sample.inputs, is_log) for sample in samples):
-            yield from (sample for sample in samples if is_log or _has_gradients(subject, sample.inputs))
+        if all(_takes(subject, sample.inputs, is_log_of) for sample in samples):
+            yield from (sample for sample in samples if is_log_of or _has_gradients(subject, sample.inputs))
+
+
+def _is_linear(subject: Subject, sampler: Sampler, place: int) -> bool:
+    """Whether the outputs are linear in an input, as in the values of attention: then it is no logarithm."""
+    first, second = sampler.draw(1).inputs, sampler.draw(2).inputs[place]
+    one = first[place]
+    assert isinstance(one, Tensor)
+    assert isinstance(second, Tensor)
+    found = [
+        outputs_at(subject, (*first[:place], value, *first[place + 1 :])) for value in (one, second, (one + second) / 2)
+    ]
+    if any(outputs is None for outputs in found):
+        return False
+    triples = zip(*(outputs for outputs in found if outputs is not None))
+    return all(
+        torch.allclose((start + end) / 2, middle, equal_nan=True)
+        for start, end, middle in triples
+        if isinstance(start, Tensor) and isinstance(end, Tensor) and isinstance(middle, Tensor)
+    )
 
 
 def _takes(subject: Subject, inputs: Inputs, is_log: bool) -> bool:

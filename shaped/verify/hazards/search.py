@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # Points of one input at one layout are about 40; several inputs have as many each.
 _LEAST_LAYOUTS, _MOST_LAYOUTS, _LAYOUTS_TIMES_INPUTS = 2, 5, 6
 _MOST_SMALLER = 8
+_EXTREME = 100.0
 
 
 def float_hazards(
@@ -35,6 +36,7 @@ def float_hazards(
     *inputs: object,
     domain: Callable[..., bool] | None = None,
     gradient_of: Callable[..., object] | None = None,
+    is_proved: bool = False,
 ) -> Verdict:
     """What goes wrong with a gradient that may be right over the reals, at generic and special points.
 
@@ -48,6 +50,8 @@ def float_hazards(
         inputs: inputs to use, needed where the parameters have no annotations.
         domain: says of inputs whether they count; all do without it.
         gradient_of: the function whose gradient is meant, if it is not that of `forward`.
+        is_proved: the formula is known to be right, so that another number at an extreme input is due to the rounding
+            of the forward (an exponential that vanishes).
 
     Returns:
         A verdict of level HAZARD or REFUTED with its point and inputs; UNSUPPORTED where nothing was found, which is no
@@ -69,7 +73,8 @@ def float_hazards(
     subject = Subject.of(forward, backward, gradient_of=gradient_of)
     with quiet():
         for sampler in itertools.islice(samplers(subject, inputs), _number_of_layouts(subject)):
-            found = next(_faults(subject, sampler, domain), None)
+            faults = _faults(subject, sampler, domain)
+            found = next((each for each in faults if not (is_proved and _is_of_the_forward(each))), None)
             if found is not None:
                 return _smaller(subject, found, domain).verdict(subject)
         for sampler in _for_precision(subject, inputs):
@@ -93,6 +98,13 @@ def _faults(
     if not is_empty:
         yield from _effects(subject, generic, domain)
     yield from faults_at_points(subject, sampler, domain, is_empty=is_empty)
+
+
+def _is_of_the_forward(found: Counterexample) -> bool:
+    """Whether it is another number at inputs so large that the forward may have lost what the formula has."""
+    floats = [each for each in found.sample.inputs if isinstance(each, torch.Tensor) and each.is_floating_point()]
+    largest = max((float(each.abs().max()) for each in floats if each.numel()), default=0.0)
+    return found.fault.level is Level.REFUTED and found.fault.has_entry and largest >= _EXTREME
 
 
 def _number_of_layouts(subject: Subject) -> int:
