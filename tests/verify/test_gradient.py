@@ -17,7 +17,8 @@ from torch import Tensor
 from shaped.verify import Level, gradient
 from shaped.verify.subject import SubjectError
 
-CASES = sorted(path for folder in ("cases", "cases_own") for path in (Path(__file__).parent / folder).glob("*.py"))
+FOLDERS = ("cases", "cases_own", "cases_more")
+CASES = sorted(path for folder in FOLDERS for path in (Path(__file__).parent / folder).glob("*.py"))
 # What a backward that is right by declaration only declares: the function whose gradient it is meant to be, or where.
 DECLARED: dict[str, dict[str, Callable[..., Any]]] = {
     "045_clip_ste_condition_reversed": {"gradient_of": lambda x: torch.where((x < 0) | (x > 1), 0.01 * x, x)},
