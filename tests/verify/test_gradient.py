@@ -122,3 +122,8 @@ def test_a_verdict_reads_as_a_sentence() -> None:
     assert not verdict.ok
     with pytest.raises(TypeError, match=r"use verdict\.ok"):
         bool(verdict)
+
+
+def test_gradients_of_none_after_those_of_the_inputs_do_no_harm() -> None:
+    assert gradient(double, lambda grad, x: (2 * grad, None)).ok
+    assert not gradient(double, lambda grad, x: (3 * grad, None)).ok

@@ -73,6 +73,9 @@ def problem_of(fn: Any, inputs: Sequence[Any], backward: Any) -> Problem:
         parts = [torch.view_as_complex(one) if of.is_complex() else one for one, of in zip(upstreams, results)]
         given = backward(parts[0] if isinstance(upstream, Tensor) else tuple(parts), *filled(tensors))
         gradients = [given] if given is None or isinstance(given, Tensor) else list(given)
+        # As autograd allows: None for what a Function takes besides.
+        while len(gradients) > len(inputs) and gradients[-1] is None:
+            gradients.pop()
         if len(gradients) != len(inputs):
             raise ValueError(
                 f"backward returned {len(gradients)} gradients for {len(inputs)} inputs; "
