@@ -13,6 +13,7 @@ import argparse
 import ast
 import copy
 import inspect
+import itertools
 import random
 import textwrap
 import time
@@ -173,10 +174,10 @@ def judged(mutant: Mutant, forward: Callable[..., Any]) -> Outcome | None:
 
 def _is_wrong(subject: Subject) -> bool:
     """Whether the gradients differ from autograd's at random inputs in float64."""
-    for number, sample in enumerate(generic_samples(subject, _SAMPLES)):
-        outputs = subject.outputs(sample.inputs)
+    for number, inputs in enumerate(_inputs(subject)):
+        outputs = subject.outputs(inputs)
         upstream = draw_upstream(outputs, number)
-        found, expected = subject.run(sample.inputs, upstream), subject.reference(sample.inputs, upstream)
+        found, expected = subject.run(inputs, upstream), subject.reference(inputs, upstream)
         for one, other in zip(found.gradients, expected):
             if other is None:
                 continue
@@ -185,6 +186,24 @@ def _is_wrong(subject: Subject) -> bool:
             if one.shape != other.shape or not torch.allclose(one, other, rtol=_TOLERANCE, atol=_TOLERANCE):
                 return True
     return False
+
+
+def _inputs(subject: Subject) -> Iterator[tuple[object, ...]]:
+    """Samples, and the same with other ints, so that a stride is no dilation."""
+    for sample in generic_samples(subject, _SAMPLES):
+        yield sample.inputs
+        for start in (1, 2):
+            numbers = itertools.count(start)
+            changed = tuple(next(numbers) if type(each) is int else each for each in sample.inputs)
+            if any(type(each) is int for each in changed) and _accepts(subject, changed):
+                yield changed
+
+
+def _accepts(subject: Subject, inputs: tuple[object, ...]) -> bool:
+    try:
+        return bool(subject.outputs(inputs))
+    except Exception:  # sizes that the forward does not take
+        return False
 
 
 def sample(classics: dict[str, tuple[Any, Any]], scope: dict[str, Any], most: int, seed: int = 0) -> list[Mutant]:

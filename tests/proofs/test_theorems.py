@@ -26,7 +26,7 @@ def marked(theorem: AnyTheorem) -> object:
     return pytest.param(theorem, id=theorem.statement, marks=[pytest.mark.slow] if is_slow else [])
 
 
-@pytest.mark.parametrize("theorem", map(marked, THEOREMS))
+@pytest.mark.parametrize("theorem", list(map(marked, THEOREMS)))
 def test_a_theorem_holds_as_the_ledger_says(theorem: AnyTheorem) -> None:
     verdict = check(theorem).verdict
     assert verdict.level in ACCEPTED, verdict.explain()
