@@ -30,7 +30,7 @@ from shaped.spec.index import Index, free_indices
 from shaped.spec.normal_form import divide
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterator, Mapping
 
     from shaped.spec.dims import Dim
 
@@ -79,7 +79,7 @@ def _anchored(context: Context, bound: tuple[Index, ...], factors: Factors) -> P
 class _Anchor:
     """A place of an entry that moves by 1 with an index."""
 
-    rank: tuple[int, int, int]  # how deep it stands, the tensor, the axis: nothing that changes with the index
+    rank: tuple[int, int]  # the tensor and the axis: nothing that changes with the index
     place: Dim
     size: Dim
     sign: int
@@ -91,9 +91,11 @@ def anchor_of(index: Index, factors: Mapping[Atom, Rational]) -> tuple[Dim, Dim]
     Which one is taken does not depend on where the index starts: seen from it, the other places read least.
     """
     found: list[_Anchor] = []
-    for atom, e in factors.items():
-        if e and index in atom.free:
-            _collect_anchors(atom, index, 0, found)
+    level = [atom for atom, e in factors.items() if e and index in atom.free]
+    while level and not found:  # what stands deeper than another place is never taken
+        for atom in level:
+            _collect_anchors(atom, index, found)
+        level = list(dict.fromkeys(inner for atom in level for inner in _inside(atom) if index in inner.free))
     if not found:
         return None
     first = min(each.rank for each in found)
@@ -113,32 +115,30 @@ def _seen_from(anchor: _Anchor, others: list[_Anchor], index: Index) -> tuple[in
     return tuple(sorted(dim_signature(other.place.substitute({index: value}), colours) for other in others))
 
 
-def _collect_anchors(atom: Atom, index: Index, depth: int, found: list[_Anchor]) -> None:
+def _collect_anchors(atom: Atom, index: Index, found: list[_Anchor]) -> None:
+    """The places of an entry that move by 1 with an index."""
+    if isinstance(atom, EntryAtom):
+        for axis, place in enumerate(atom.at):
+            sign = coefficient_of(place, index)
+            if sign in (1, -1) and not _is_minor(place, index):
+                rank = (text_signature(atom.variable.name), axis)
+                found.append(_Anchor(rank, place, atom.variable.sizes[axis], sign))
+
+
+def _inside(atom: Atom) -> Iterator[Atom]:
+    """The atoms of the argument of a function or power."""
     match atom:
-        case EntryAtom(variable, at):
-            for axis, place in enumerate(at):
-                sign = coefficient_of(place, index)
-                if sign in (1, -1) and not _is_minor(place, index):
-                    rank = (depth, text_signature(variable.name), axis)
-                    found.append(_Anchor(rank, place, variable.sizes[axis], sign))
         case ExpAtom(argument):
-            _collect_from([argument], index, depth + 1, found)
+            yield from (inner for inner, _ in argument)
         case FunctionAtom(_, argument) | CosineAtom(argument) | BaseAtom(argument):
             # Conditions never stand here: such functions are split by cases, so each entry counts wherever they do.
-            _collect_from(argument.terms, index, depth + 1, found)
+            yield from (inner for monomial in argument.terms for inner, _ in monomial)
 
 
 def _is_minor(place: Dim, index: Index) -> bool:
     """Whether the place is k*c + i, for the index i of size c: the index is one axis of a flat one."""
     rest = place - index.dim
     return bool(rest.terms) and not divide(rest, index.size)[1].terms and index.size != 1
-
-
-def _collect_from(monomials: Iterable[Monomial], index: Index, depth: int, found: list[_Anchor]) -> None:
-    for monomial in monomials:
-        for atom, _ in monomial:
-            if index in atom.free:
-                _collect_anchors(atom, index, depth, found)
 
 
 def _merged_axes(context: Context, bound: tuple[Index, ...], factors: Factors) -> Polynomial | None:
