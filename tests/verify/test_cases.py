@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from shaped.verify.files import load_module
 from shaped.verify.hazards import float_hazards, numeric_refutation
 from shaped.verify.subject import Subject
 from shaped.verify.verdict import Level, Verdict
@@ -20,15 +20,6 @@ FOLDERS = (Path(__file__).parent / "cases", Path(__file__).parent / "cases_own")
 FILES = sorted(file for folder in FOLDERS for file in folder.glob("*.py"))
 # One of each sort for the fast tier: a pair, singular points, integers, a mask, complex numbers, a class.
 QUICK = ("004_", "024_", "025_", "038_", "029_", "050_", "051_", "053_", "once_differentiable")
-
-
-def load(file: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(f"gradient_case_{file.stem}", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def arguments(case: Any, form: str) -> tuple[Any, Any]:
@@ -62,7 +53,7 @@ def hazard(case: Any, form: str, *inputs: object) -> Verdict | None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_wrong_backward_is_refused_with_its_inputs(file: Path) -> None:
-    case = load(file)
+    case = load_module(file)
     found = refutation(case, "wrong")
     found = hazard(case, "wrong") if found is None else found
     assert found is not None
@@ -72,7 +63,7 @@ def test_a_wrong_backward_is_refused_with_its_inputs(file: Path) -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_right_backward_is_not_refuted(file: Path) -> None:
-    assert refutation(load(file), "right") is None
+    assert refutation(load_module(file), "right") is None
 
 
 @pytest.mark.parametrize(
@@ -80,7 +71,7 @@ def test_a_right_backward_is_not_refuted(file: Path) -> None:
     [pytest.param(file, marks=() if file.stem.startswith(QUICK) else pytest.mark.slow, id=file.stem) for file in FILES],
 )
 def test_a_right_backward_has_no_hazard(file: Path) -> None:
-    assert hazard(load(file), "right") is None
+    assert hazard(load_module(file), "right") is None
 
 
 @pytest.mark.slow
@@ -88,7 +79,7 @@ def test_a_right_backward_has_no_hazard(file: Path) -> None:
     "file", [file for file in FILES if "def inputs" in file.read_text()], ids=lambda file: file.stem
 )
 def test_the_inputs_of_the_report_show_the_fault_alone(file: Path) -> None:
-    case = load(file)
+    case = load_module(file)
     subject = Subject.of(*arguments(case, "wrong"), gradient_of=surrogate(case))
     refuted = numeric_refutation(subject, *case.inputs(), domain=domain(case)) is not None
     assert refuted or hazard(case, "wrong", *case.inputs()) is not None

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from shaped.verify import Level, gradient
+from shaped.verify.files import load_module
 from shaped.verify.subject import SubjectError
 
 FOLDERS = ("cases", "cases_own", "cases_more")
@@ -27,21 +25,9 @@ DECLARED: dict[str, dict[str, Callable[..., Any]]] = {
 }
 
 
-def case(path: Path) -> ModuleType:
-    """A case file as a module."""
-    name = f"gradient_case_{path.stem}"
-    found = importlib.util.spec_from_file_location(name, path)
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    sys.modules[name] = module
-    found.loader.exec_module(module)
-    return module
-
-
 def arguments(path: Path, which: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The forward with the wrong or right backward of a case, and what it declares."""
-    module = case(path)
+    module = load_module(path)
     declared = dict(DECLARED.get(path.stem, {}))
     if hasattr(module, "surrogate"):
         declared["gradient_of"] = module.surrogate
