@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
-from shaped.spec.dims import ONE, Dim, DimLike, product
+from shaped.spec.dims import ONE, ZERO, Dim, DimLike, product
 from shaped.spec.expr import (
     Condition,
     Constant,
@@ -159,15 +159,29 @@ TensorLike = Tensor | Number
 def variable(name: str, sizes: Sequence[DimLike | str], kind: str = "float", bound: Dim | None = None) -> Tensor:
     """A tensor that is given; a name among `sizes` is a dim of any size from 1; `bound` is above all its integers."""
     dims = tuple(Dim.name(size) if isinstance(size, str) else Dim.of(size) for size in sizes)
-    axes = _axes(dims)
-    places = tuple(_place(axis) for axis in axes)
+    return variable_on(name, _axes(dims), kind, bound)
+
+
+def variable_on(
+    name: str, axes: Sequence[Axis], kind: str = "float", bound: Dim | None = None, low: int | None = 0
+) -> Tensor:
+    """A tensor that is given, with these axes; `bound` is above all its integers, `low` at most all of them."""
+    sizes, places = factors_of(axes)
     if kind == "complex":
-        parts = [Variable(f"{name}.{part}", dims) for part in ("real", "imag")]
-        return Tensor(axes, parts[0][places], kind, parts[1][places])
-    given = Variable(name, dims, kind)
+        real_part, imaginary = (Variable(f"{name}.{part}", sizes)[places] for part in ("real", "imag"))
+        return Tensor(axes, real_part, kind, imaginary)
+    given = Variable(name, sizes, kind)
     if kind == "bool":
         return Tensor(axes, Flag(given, places), kind)
-    return Tensor(axes, real(lookup(name, places, bound)) if kind == "int" else given[places], kind)
+    return Tensor(axes, real(lookup(name, places, bound, low)) if kind == "int" else given[places], kind)
+
+
+def factors_of(axes: Sequence[Axis]) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
+    """The sizes and places of a variable with these axes: one for each factor, and one for each axis of size 1."""
+    found: list[tuple[Dim, Dim]] = []
+    for axis in axes:
+        found += [(index.size, index.dim) for index in axis] or [(ONE, ZERO)]
+    return tuple(size for size, _ in found), tuple(place for _, place in found)
 
 
 def build(sizes: Sequence[DimLike], entry: Callable[..., Body | int], kind: str | None = None) -> Tensor:

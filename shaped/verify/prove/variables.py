@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from shaped.spec.atoms import Symbol
-from shaped.spec.dims import ONE, ZERO, Dim
-from shaped.spec.expr import Entry, Flag, Variable, Whole, real
-from shaped.spec.index import Index, Lookup, flatten, fresh_index, lookup
-from shaped.spec.tensor import Axis, Tensor
+from shaped.spec.dims import ONE, Dim
+from shaped.spec.expr import Entry, Flag, Variable, Whole
+from shaped.spec.index import Index, Lookup, flatten, fresh_index
+from shaped.spec.tensor import Axis, Tensor, factors_of, variable_on
 
 _NAMES = "ijklpqrstuvw"
 
@@ -32,30 +32,13 @@ def given_tensor(
     for number, factors in enumerate(axes):
         letter = _NAMES[number % len(_NAMES)]
         made.append(tuple(fresh_index(size, letter) for size in factors if size != ONE))
-    sizes, places = _own_axes(made)
-    if kind == "complex":
-        real_part, imaginary = (Variable(f"{name}.{part}", sizes)[places] for part in ("real", "imag"))
-        return Tensor(made, real_part, kind, imaginary)
-    given = Variable(name, sizes, kind)
-    if kind == "bool":
-        return Tensor(made, Flag(given, places), kind)
-    if kind == "int":
-        return Tensor(made, real(lookup(name, places, bound, low)), kind)
-    return Tensor(made, given[places], kind)
+    return variable_on(name, made, kind, bound, low)
 
 
 def like(name: str, tensor: Tensor) -> Tensor:
     """A tensor that is given, with the axes of another one, of floats or complex numbers."""
     axes = [[index.size for index in axis] for axis in tensor.axes]
     return given_tensor(name, axes, "complex" if tensor.kind == "complex" else "float")
-
-
-def _own_axes(axes: Sequence[Axis]) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
-    """The sizes and places of a variable: one axis for each factor, and one for each axis of size 1."""
-    found: list[tuple[Dim, Dim]] = []
-    for axis in axes:
-        found += [(index.size, index.dim) for index in axis] or [(ONE, ZERO)]
-    return tuple(size for size, _ in found), tuple(place for _, place in found)
 
 
 def variables_of(tensor: Tensor) -> list[Variable]:
@@ -68,7 +51,7 @@ def variables_of(tensor: Tensor) -> list[Variable]:
 
 def own_sizes(tensor: Tensor) -> tuple[Dim, ...]:
     """The sizes of the axes of the variable that a given tensor is: those of the factors."""
-    return _own_axes(tensor.axes)[0]
+    return factors_of(tensor.axes)[0]
 
 
 def free_place(tensor: Tensor) -> tuple[tuple[Index, ...], tuple[Dim, ...]]:
