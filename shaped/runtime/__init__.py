@@ -1,0 +1,1 @@
+"""The run-time side: checked calls, typed lists of tensors, compiled kernels."""
