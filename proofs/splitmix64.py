@@ -5,12 +5,11 @@ Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (20
 
 from __future__ import annotations
 
+from shaped.init.splitmix64 import FIRST_MULTIPLIER, GAMMA, MASK, SECOND_MULTIPLIER
 from shaped.verify.theorem import ComputedTheorem
 
 BITS = 64
-MASK = 2**BITS - 1
-GAMMA = 0x9E3779B97F4A7C15  # added to the state at each step
-MULTIPLIERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+MULTIPLIERS = (FIRST_MULTIPLIER, SECOND_MULTIPLIER)
 SHIFTS = (30, 27, 31)
 
 
