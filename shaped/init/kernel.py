@@ -1,0 +1,195 @@
+"""The fast rendering of the uniform and normal schemes in float32 on CPUs: one loop of C, `kernel.c`, on all threads.
+
+It has the bits of `shaped.init.sampling` or says where it does not know them. Where there is no C compiler, there is no
+kernel, and the same bits come from the operations of libtorch.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeAlias, get_args
+
+import torch
+from torch import Tensor
+from torch.autograd.graph import increment_version
+
+from shaped.init.fans import interval
+from shaped.init.rounding import FLOAT32, rounded
+from shaped.init.sampling import sample_at
+from shaped.init.schemes import KaimingUniform, Normal, NormalMode, Uniform, XavierUniform
+from shaped.init.splitmix64 import MASK, splitmix64
+from shaped.runtime import c_kernel
+
+KernelScheme: TypeAlias = Uniform | XavierUniform | KaimingUniform | Normal
+_MODES = {"mixed": 0, "clamped": 1, "unmixed": 2}
+# Within these no float64 of the normal scheme overflows or loses digits before the mean is added; or std is 0.
+_LEAST_STD, _GREATEST_STD = 2.0**-900, 2.0**1000
+# Elements that a thread fills at a time, and how many of them may be uncertain: one in two million is.
+BLOCK = 1 << 20
+_CAPACITY = 256
+
+
+def fill_float32(out: Tensor, scheme: KernelScheme, seed: int, offset: int) -> Tensor | None:
+    """Fill `out` with the elements of the flat positions `offset`, `offset + 1`, ..., rounded once to float32.
+
+    Args:
+        out: one contiguous axis of float32 on the CPU.
+        scheme: with its fans, if it has any.
+        seed: any int, modulo 2^64.
+        offset: any int, modulo 2^64.
+
+    Returns:
+        The places in `out` (int64, few or none) whose rounding is not certain: they hold one of two neighbouring
+        float32, and the caller puts `sample_at` there. None if no kernel is for this; `out` is unspecified then.
+    """
+    library = _library()
+    if library is None or not _is_plain(out):
+        return None
+    with torch.no_grad():
+        places = _fill(library, out, scheme, seed, offset)
+    if places is not None and not out.is_inference():
+        increment_version(out)  # so that autograd sees that what it may have saved has changed
+    return places
+
+
+def _is_plain(out: Tensor) -> bool:
+    """Whether the memory of `out` is an array of float32 that C can write."""
+    return (
+        type(out) is Tensor
+        and out.dtype == torch.float32
+        and out.device.type == "cpu"
+        and out.layout == torch.strided
+        and out.dim() == 1
+        and out.is_contiguous()
+        and not out.is_neg()
+    )
+
+
+def _fill(library: ctypes.CDLL, out: Tensor, scheme: KernelScheme, seed: int, offset: int) -> Tensor | None:
+    """`fill_float32` by a library that need not be right."""
+    key, count = splitmix64(seed), out.numel()
+    address, item = out.data_ptr(), out.element_size()
+    if not isinstance(scheme, Normal):
+        low, span = interval(scheme)
+
+        def fill_uniform(start: int) -> None:
+            size = min(BLOCK, count - start)
+            library.fill_uniform(address + start * item, size, key, (offset + start) & MASK, low, span)
+
+        _on_all_threads(fill_uniform, range(0, count, BLOCK))
+        return torch.empty(0, dtype=torch.int64)
+    mean, std, mode = float(scheme.mean), float(scheme.std), _MODES[scheme.mode]
+    if std != 0 and not _LEAST_STD <= std <= _GREATEST_STD:
+        return None
+    uncertain: list[Tensor] = []
+    flooded = False
+
+    def fill_normal(start: int) -> None:
+        nonlocal flooded
+        if flooded:
+            return
+        size = min(BLOCK, count - start)
+        found = torch.empty(_CAPACITY, dtype=torch.int64)
+        length = library.fill_normal(
+            mode,
+            address + start * item,
+            size,
+            key,
+            (offset + start) & MASK,
+            mean,
+            std,
+            found.data_ptr(),
+            _CAPACITY,
+        )
+        if length < 0:
+            flooded = True
+        elif length > 0:
+            uncertain.append(found[:length] + start)
+
+    _on_all_threads(fill_normal, range(0, count, BLOCK))
+    if flooded:
+        return None
+    return torch.cat(uncertain).sort().values if uncertain else torch.empty(0, dtype=torch.int64)
+
+
+def _on_all_threads(work: Callable[[int], None], starts: range) -> None:
+    """Call `work` for each start, on as many threads as torch uses."""
+    threads = min(torch.get_num_threads(), len(starts))
+    if threads <= 1:
+        for start in starts:
+            work(start)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, starts):
+            pass
+
+
+def _library() -> ctypes.CDLL | None:
+    """The compiled kernel, if there is one and it was found to agree with the specification."""
+    library = c_kernel.load(_source())
+    return library if library is not None and _declared_and_checked(library) else None
+
+
+@functools.cache
+def _source() -> str:
+    return Path(__file__).with_name("kernel.c").read_text(encoding="utf-8")
+
+
+@functools.cache
+def _declared_and_checked(library: ctypes.CDLL) -> bool:
+    declare(library)
+    wrong = disagreement(library)
+    if wrong:
+        c_kernel.explain_missing(wrong)
+    return not wrong
+
+
+def declare(library: ctypes.CDLL) -> None:
+    """Tell ctypes the types of the functions of `kernel.c`."""
+    pointer, size, word, number = ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint64, ctypes.c_double
+    library.fill_uniform.argtypes = [pointer, size, word, word, number, number]
+    library.fill_uniform.restype = None
+    library.fill_normal.argtypes = [ctypes.c_int, pointer, size, word, word, number, number, pointer, size]
+    library.fill_normal.restype = ctypes.c_int64
+
+
+# Elements of the normal scheme with seed 0 at which the kernel's formulas are strained.
+_EDGES = (
+    4599282455718648606,  # u1 is least
+    5659834097528200730,  # u1 is greatest, its logarithm next to 0
+    4161723730847675871,  # u1 is the greatest that is clamped
+    653825967893281794,  # y is pi/2 rounded, its cosine 6e-17
+    8378649987181876739,  # y is 3pi/2 rounded
+    4243231967133507287,  # y is pi rounded
+)
+# Not a multiple of the elements in a vector register, so that a loop's rest is checked too.
+_RUN = 77
+_CHECKS: tuple[tuple[KernelScheme, int, int, int], ...] = (
+    (Uniform(-0.3, 0.7), 0, 0, _RUN),
+    (KaimingUniform(3), -1, 2**64 - 40, _RUN),
+    (Normal(), 1, 0, _RUN),
+    (Normal(0.5, 0.02, "clamped"), -1, 2**63 - 40, _RUN),
+    (Normal(mode="unmixed"), 2**64 - 1, 2**64 - 40, _RUN),
+    *((Normal(mode=mode), 0, position, 1) for mode in get_args(NormalMode) for position in _EDGES),
+)
+
+
+def disagreement(library: ctypes.CDLL) -> str:
+    """The first of some elements on which a kernel is certain and wrong, as a sentence; empty if there is none.
+
+    A compiler may have been told to compute loosely, or be wrong.
+    """
+    for scheme, seed, offset, count in _CHECKS:
+        out = torch.empty(count, dtype=torch.float32)
+        places = _fill(library, out, scheme, seed, offset)
+        if places is None or len(places) > count // 8:
+            return f"{scheme}, seed {seed}: the kernel is certain of too little"
+        for place in set(range(count)) - set(places.tolist()):
+            due, given = rounded(sample_at(scheme, seed, offset + place), FLOAT32), out[place].item()
+            if due != given:
+                return f"{scheme}, seed {seed}, element {offset + place}: the kernel gives {given!r}, not {due!r}"
+    return ""
