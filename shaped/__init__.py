@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from shaped.reveal import reveal_shape as reveal_shape
+    from shaped.runtime.tlist import TList as TList
     from shaped.static.check import Checker as Checker
     from shaped.static.report import Diagnostic as Diagnostic
     from shaped.static.report import Report as Report
@@ -18,11 +19,12 @@ _HOMES = {
     "Checker": "shaped.static.check",
     "Diagnostic": "shaped.static.report",
     "Report": "shaped.static.report",
+    "TList": "shaped.runtime.tlist",
     "reveal_shape": "shaped.reveal",
 }
 
 __version__ = "0.1.0"
-__all__ = ["Checker", "Diagnostic", "Report", "reveal_shape"]
+__all__ = ["Checker", "Diagnostic", "Report", "TList", "reveal_shape"]
 
 
 def __getattr__(name: str) -> object:
