@@ -61,6 +61,7 @@ def test_the_wheel_holds_the_typed_package_and_nothing_else(tmp_path: Path) -> N
         metadata = archive.read(next(name for name in names if name.endswith("/METADATA"))).decode()
         entry_points = archive.read(next(name for name in names if name.endswith("/entry_points.txt"))).decode()
     assert {"shaped/py.typed", "shaped/mypy.py", "shaped/static/check.py", "shaped/__main__.py"} <= names
+    assert "shaped/init/kernel.c" in names
     assert all(name.startswith(("shaped/", f"shaped-{shaped.__version__}.dist-info/")) for name in names)
     assert "shaped = shaped.cli:run" in entry_points
     assert [line for line in metadata.splitlines() if line.startswith("Requires-Dist:") and "extra" not in line] == [
