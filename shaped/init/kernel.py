@@ -10,7 +10,7 @@ import ctypes
 import functools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from importlib.resources import files
 from typing import TypeAlias, get_args
 
 import torch
@@ -130,13 +130,17 @@ def _on_all_threads(work: Callable[[int], None], starts: range) -> None:
 
 def _library() -> ctypes.CDLL | None:
     """The compiled kernel, if there is one and it was found to agree with the specification."""
-    library = c_kernel.load(_source())
+    try:
+        library = c_kernel.load(_source())
+    except OSError as error:
+        c_kernel.explain_missing(error)  # packed without its data files
+        return None
     return library if library is not None and _declared_and_checked(library) else None
 
 
 @functools.cache
 def _source() -> str:
-    return Path(__file__).with_name("kernel.c").read_text(encoding="utf-8")
+    return files("shaped.init").joinpath("kernel.c").read_text(encoding="utf-8")
 
 
 @functools.cache
