@@ -1,0 +1,211 @@
+"""`fit`: train a model for some epochs over batches, and what people want to see and keep while it runs."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import time
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+from torch import nn
+
+from shaped.trainers.fitting import batches, objective
+from shaped.trainers.fitting.curve import Curve, require_matplotlib
+from shaped.trainers.fitting.early_stop import EarlyStop, Watch
+from shaped.trainers.fitting.history import Epoch, History
+from shaped.trainers.fitting.modes import modes_kept, train_unless_frozen
+from shaped.trainers.fitting.objective import Measured
+from shaped.trainers.fitting.passes import NotFinite, Trainer, measure
+from shaped.trainers.fitting.progress import choose
+from shaped.trainers.fitting.resume import Run, generators
+from shaped.trainers.fitting.tensorboard import TensorBoardLog, require_tensorboard
+from shaped.trainers.fitting.updates import Every, OptimizerLike, Schedule, SchedulerLike, optimizer_of
+
+Model = TypeVar("Model", bound=nn.Module)
+Batch = TypeVar("Batch")
+PathLike = str | os.PathLike[str]
+
+
+def fit(
+    model: Model,
+    loss: Callable[[Model, Batch], Measured],
+    train: Iterable[Batch],
+    *,
+    epochs: int,
+    optimizer: OptimizerLike,
+    validation: Iterable[Batch] | None = None,
+    scheduler: SchedulerLike | None = None,
+    scheduler_every: Every = "epoch",
+    clip_norm: float | None = None,
+    early_stop: EarlyStop | None = None,
+    device: torch.device | str | None = None,
+    seed: int | None = None,
+    not_finite: NotFinite = "stop",
+    progress: bool = True,
+    curve: PathLike | None = None,
+    tensorboard: PathLike | None = None,
+    checkpoint: PathLike | None = None,
+    resume: bool = True,
+    on_epoch: Callable[[Epoch], object] | None = None,
+) -> History:
+    """Train a model: each epoch goes once through `train`, then measures `validation`.
+
+    Args:
+        model: the model; it is changed in place.
+        loss: `loss(model, batch)` gives the scalar to minimise, a mean over the batch, or a dict of it (`"loss"`) and
+            metrics beside it. `supervised(nn.CrossEntropyLoss(), accuracy=accuracy)` makes one for batches
+            (input, target).
+        train: the batches of an epoch: a `DataLoader`, or anything that can be gone through once an epoch.
+        epochs: how many epochs the run has, those before it was resumed counted in.
+        optimizer: an optimizer, or a function from the trainable parameters to one.
+        validation: batches to measure after each epoch, in evaluation mode and without gradients.
+        scheduler: a learning-rate scheduler, or a function from the optimizer to one. One that watches a value
+            (`ReduceLROnPlateau`) is given the validation loss, without validation the training loss.
+        scheduler_every: whether the scheduler steps after each "epoch" or each "batch".
+        clip_norm: the largest norm of all gradients together; larger ones are scaled down.
+        early_stop: when to stop before the last epoch.
+        device: where to train; the model and each batch are moved there. None: where the model is.
+        seed: seeds the global random generators (torch, Python, numpy) at the start of the run.
+        not_finite: what to do where the loss of a batch is NaN or infinite: "stop" with an error, or "skip" the batch.
+        progress: whether to show the epochs on the standard error stream: a bar in a terminal, else lines.
+        curve: a picture of the history (PNG, PDF, SVG), drawn anew after each epoch; where epochs are short, now and
+            then and in the end.
+        tensorboard: the folder of a log for TensorBoard.
+        checkpoint: a file that holds the run as it was after the last finished epoch.
+        resume: whether a run goes on from the checkpoint, if the file is there. On the CPU the result is that of a run
+            that was never stopped, to the bit; see below.
+        on_epoch: called with each finished epoch, before its checkpoint is written.
+
+    Returns:
+        The means of loss and metrics over the examples, epoch by epoch. The training means are taken while the model
+        learns, in training mode.
+
+    Raises:
+        NotFiniteError: the loss, or with `clip_norm` the gradients' norm, is not finite.
+        ValueError: an argument does not fit the others; says which and what to do.
+        ImportError: the curve or the log needs a package that is not installed (`pip install 'shaped[fit]'`).
+        shaped.runtime.checkpoint.CheckpointError: the checkpoint is of something else; lists all differences.
+        KeyboardInterrupt: as always; what was shown is closed, modes are put back, the checkpoint is that of the last
+            finished epoch, and the same call goes on from there.
+
+    A part of the model that is in evaluation mode while the model is in training mode stays in it. All modes are put
+    back in the end.
+
+    Resuming puts back the weights, the optimizer, the schedule, the early stop, the history, the global random
+    generators and those of the loaders. What fit cannot see it cannot put back: generators that the data keep for
+    themselves, workers that live longer than an epoch (`persistent_workers`).
+
+    >>> _ = torch.manual_seed(0)
+    >>> x = torch.randn(64, 3)
+    >>> data = [(x, x @ torch.tensor([[1.0], [-2.0], [0.5]]))]
+    >>> model = nn.Linear(3, 1)
+    >>> sgd = lambda parameters: torch.optim.SGD(parameters, lr=0.1)
+    >>> history = fit(model, objective.supervised(nn.MSELoss()), data, epochs=50, optimizer=sgd, progress=False)
+    >>> history[0].training["loss"] > 1, history[-1].training["loss"] < 1e-3
+    (True, True)
+    """
+    _require_settings(epochs, clip_norm, not_finite)
+    objective.require_loss(loss)
+    batches.require_batches(train, "train", epochs)
+    if validation is not None:
+        batches.require_batches(validation, "validation", epochs)
+    elif early_stop is not None and early_stop.monitor.startswith("validation "):
+        raise ValueError(f"EarlyStop watches {early_stop.monitor!r}, but fit was given no validation")
+    # Said now, not after the first epoch.
+    if curve is not None:
+        require_matplotlib()
+    if tensorboard is not None:
+        require_tensorboard()
+    modules: list[nn.Module] = [model, *objective.modules_of(loss)]
+    place = _place(model, device)
+    if place is not None:
+        for module in modules:
+            module.to(place)
+    made = optimizer_of(optimizer, model)
+    schedule = Schedule(scheduler, made, scheduler_every, epochs)
+    watch = None if early_stop is None else Watch(early_stop)
+    run = Run(model, made, schedule.scheduler, watch, generators(train, validation))
+    if checkpoint is not None and resume and Path(checkpoint).exists():
+        run.resume(checkpoint)
+    elif seed is not None:
+        _seed(seed)
+    trainer = Trainer(model, loss, made, schedule, place, clip_norm, not_finite)
+    with ExitStack() as stack:
+        stack.enter_context(modes_kept(modules))
+        shown = choose(progress)
+        stack.callback(shown.close)
+        log = None if tensorboard is None else TensorBoardLog(tensorboard, len(run.history) + 1)
+        if log is not None:
+            stack.callback(log.close)
+        picture = None if curve is None else Curve(curve, run.history)
+        if picture is not None:
+            stack.callback(picture.close)
+        train_unless_frozen(modules)
+        while len(run.history) < epochs and not (watch is not None and watch.is_over):
+            number, began = len(run.history) + 1, time.perf_counter()
+            batches.announce_epoch(train, number - 1)  # torch counts them from 0
+            shown.begin(number, epochs, batches.length(train))
+            trained = trainer.run(train, number, run.step, shown)
+            measured: dict[str, float] = {}
+            if validation is not None:
+                with modes_kept(modules):
+                    for module in modules:
+                        module.eval()
+                    measured = measure(model, loss, validation, place, number)
+            epoch = Epoch(
+                number=number,
+                step=trained.step,
+                learning_rate=trained.learning_rate,
+                training=trained.means,
+                validation=measured,
+                skipped=trained.skipped,
+                seconds=time.perf_counter() - began,
+            )
+            schedule.after_epoch((measured or trained.means)["loss"])
+            if watch is not None:
+                watch.look(number, epoch.values, model)
+            if on_epoch is not None:
+                on_epoch(epoch)
+            run.history.append(epoch)
+            if checkpoint is not None:
+                run.save(checkpoint)
+            if log is not None:
+                log.add(epoch)
+            if picture is not None:
+                picture.update()
+            shown.end(epoch, epochs)
+    if watch is not None:
+        watch.restore(model)
+        run.history.stopped_early = watch.is_over
+    return run.history
+
+
+def _require_settings(epochs: int, clip_norm: float | None, not_finite: str) -> None:
+    """Refuse numbers and words that mean nothing."""
+    if type(epochs) is not int or epochs < 1:
+        raise ValueError(f"epochs is {epochs!r}: a whole number, 1 or more, is needed")
+    if clip_norm is not None and not clip_norm > 0:
+        raise ValueError(f"clip_norm is {clip_norm!r}: a number above 0 is needed, or None for no limit")
+    if not_finite not in ("stop", "skip"):
+        raise ValueError(f"not_finite is {not_finite!r}, not 'stop' or 'skip'")
+
+
+def _place(model: nn.Module, device: torch.device | str | None) -> torch.device | None:
+    """Where batches go. None leaves them where they are: a model over several devices moves its inputs itself."""
+    if device is not None:
+        return torch.device(device)
+    devices = {parameter.device for parameter in model.parameters()}
+    return devices.pop() if len(devices) == 1 else None
+
+
+def _seed(seed: int) -> None:
+    """Seed the global generators of torch (on all devices), Python, and numpy where it is loaded."""
+    torch.manual_seed(seed)
+    random.seed(seed)
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed(seed % 2**32)  # it takes no larger one

@@ -1,0 +1,89 @@
+"""Where a run stands after an epoch, in a checkpoint and back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import torch
+from torch import nn
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
+
+from shaped.runtime import checkpoint
+from shaped.trainers.fitting.batches import generators_of
+from shaped.trainers.fitting.early_stop import Watch
+from shaped.trainers.fitting.history import History
+
+
+@dataclass
+class Run:
+    """All that changes while a model is fitted.
+
+    Args:
+        model: what is trained.
+        optimizer: what trains it.
+        scheduler: the schedule of the learning rate.
+        watch: what was seen for an early stop.
+        generators: the random generators of the data loaders' own.
+        history: the epochs that are done.
+    """
+
+    model: nn.Module
+    optimizer: Optimizer
+    scheduler: LRScheduler | None = None
+    watch: Watch | None = None
+    generators: Mapping[str, torch.Generator] = field(default_factory=dict)
+    history: History = field(default_factory=History)
+
+    @property
+    def step(self) -> int:
+        """How many updates the finished epochs made."""
+        return self.history[-1].step if self.history else 0
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a checkpoint of the run as it is after an epoch."""
+        extra = {
+            "history": self.history.state(),
+            "early stop": None if self.watch is None else self.watch.state(),
+        }
+        checkpoint.save(
+            path, self.model, self.optimizer, self.scheduler, generators=self.generators, extra={"fit": extra}
+        )
+
+    def resume(self, path: str | os.PathLike[str]) -> None:
+        """Go on from a checkpoint; where it does not fit, nothing is changed.
+
+        Raises:
+            shaped.runtime.checkpoint.CheckpointError: with every difference.
+        """
+        found = checkpoint.read(path)
+        extra = found.extra.get("fit") if isinstance(found.extra, dict) else None
+        if not isinstance(extra, dict) or not {"history", "early stop"} <= set(extra):
+            raise checkpoint.CheckpointError(path, ["it is a checkpoint, but not one that fit wrote"])
+        problems = found.problems(self.model, self.optimizer, self.scheduler, generators=self.generators)
+        if self.scheduler is None and found.contents["scheduler"] is not None:
+            problems.append(f"scheduler: there is a {found.contents['scheduler']['class']} in the file, none here")
+        if self.watch is not None and extra["early stop"] is not None:
+            problems += self.watch.problems(extra["early stop"], self.model)
+        try:
+            history = History.from_state(extra["history"])
+        except ValueError as error:
+            problems.append(f"history: {error}")
+        if problems:
+            raise checkpoint.CheckpointError(path, problems)
+        found.restore(self.model, self.optimizer, self.scheduler, generators=self.generators)
+        # An early stop that is new in this run begins to watch now; one that is gone is not asked any more.
+        if self.watch is not None and extra["early stop"] is not None:
+            self.watch.load(extra["early stop"])
+        self.history = history
+
+
+def generators(train: Iterable[object], validation: Iterable[object] | None) -> dict[str, torch.Generator]:
+    """The random generators of the loaders' own, by where they were found."""
+    found = generators_of(train, "train")
+    for name, generator in generators_of(validation, "validation").items():
+        if not any(generator is one for one in found.values()):
+            found[name] = generator
+    return found
