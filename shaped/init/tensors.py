@@ -1,0 +1,197 @@
+"""Tensors of deterministic elements on libtorch: the bits of `sample_at`, on any device, whole or in shards.
+
+Large float32 tensors on a CPU are filled by a compiled kernel where there is a C compiler, with the same bits; the
+environment variable `SHAPED_KERNELS=0` switches that off. torch's own random numbers are neither used nor changed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import os
+from collections.abc import Sequence
+from types import ModuleType
+
+import torch
+from torch import Tensor
+
+from shaped.init.fans import with_fans
+from shaped.init.schemes import KaimingUniform, Normal, Ones, Scheme, SchemeError, XavierUniform, Zeros
+from shaped.init.vectorised import Sampler, sampler_of
+from shaped.init.vectorised_chunks import fill_in_chunks
+from shaped.init.vectorised_normal import redo
+from shaped.init.vectorised_rounding import FORMATS
+
+# Below this the kernel's gain is less than a millisecond.
+LEAST_FOR_KERNEL = 2**20
+
+
+def tensor(
+    scheme: Scheme,
+    shape: Sequence[int],
+    seed: int = 0,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | str = "cpu",
+    *,
+    offset: int = 0,
+    count: int | None = None,
+) -> Tensor:
+    """The tensor whose element at row-major position f is `sample_at(scheme, seed, f)`, rounded once to `dtype`.
+
+    Args:
+        scheme: fans that it lacks are those of `shape`.
+        shape: that of the whole tensor.
+        seed: any int, modulo 2^64.
+        dtype: float64, float32, float16 or bfloat16. In the last three a uniform scheme's largest elements can be
+            rounded up to `high` itself.
+        device: where the result is.
+        offset: the first element of a shard; with `offset` or `count`, the result has one axis.
+        count: how many elements the shard has; all from `offset` on, if it is not given.
+
+    Raises:
+        SchemeError: an argument of which no tensor can be made.
+
+    >>> tensor(Uniform(), [2, 2])
+    tensor([[0.3012, 0.6844],
+            [0.3088, 0.2315]])
+    >>> tensor(Uniform(), [2, 2], offset=1, count=2)
+    tensor([0.6844, 0.3088])
+    """
+    shape = _valid_shape(shape)
+    elements = math.prod(shape)
+    _require_int("offset", offset)
+    if not 0 <= offset <= elements:
+        raise SchemeError(f"tensor: offset is {offset}: a position in the {elements} elements of {shape} is needed")
+    if count is None:
+        out_shape = shape if offset == 0 else (elements - offset,)
+    else:
+        _require_int("count", count)
+        if not 0 <= count <= elements - offset:
+            raise SchemeError(
+                f"tensor: count is {count}: 0 to {elements - offset} elements follow offset {offset} of {shape}"
+            )
+        out_shape = (count,)
+    _require_dtype(dtype)
+    scheme = with_fans(_valid_scheme(scheme), shape)
+    return fill_(torch.empty(out_shape, dtype=dtype, device=device), scheme, seed, offset=offset)
+
+
+def fill_(out: Tensor, scheme: Scheme, seed: int = 0, *, offset: int = 0) -> Tensor:
+    """Write `sample_at(scheme, seed, offset + f)`, rounded once, into the element at each row-major position f of `out`.
+
+    Args:
+        out: of any strides and device; a leaf that requires a gradient may be written too. A tensor on the device
+            `meta` is left as it is.
+        scheme: fans that it lacks are those of `out`'s shape; for a shard give those of the whole (`with_fans`).
+        seed: any int, modulo 2^64.
+        offset: the position of the first element of `out` in the whole tensor.
+
+    Returns:
+        `out`.
+
+    Raises:
+        SchemeError: an argument of which no tensor can be made.
+
+    >>> weight = torch.empty(2, 2)
+    >>> fill_(weight.T, Uniform())
+    tensor([[0.3012, 0.6844],
+            [0.3088, 0.2315]])
+    """
+    scheme = with_fans(_valid_scheme(scheme), out.shape)
+    _require_int("seed", seed)
+    _require_int("offset", offset)
+    _require_dtype(out.dtype)
+    if out.layout != torch.strided:
+        raise SchemeError(f"fill_: out has layout {out.layout}: a strided tensor is needed")
+    if any(stride == 0 and size > 1 for stride, size in zip(out.stride(), out.shape)):
+        raise SchemeError(f"fill_: several elements of out share memory, strides {out.stride()}: give a copy of it")
+    if out.device.type == "meta":
+        return out
+
+    def sampler_for(size: int, device: torch.device) -> Sampler:
+        return sampler_of(scheme, seed, out.dtype, size, device)
+
+    # A plain tensor on the same memory, for which torch asks no questions about gradients.
+    plain = out.detach()
+    if not _filled_by_kernel(plain, scheme, seed, offset):
+        fill_in_chunks(plain, offset, sampler_for)
+    return out
+
+
+def xavier_w(
+    out_dim: int,
+    in_dim: int,
+    seed: int = 0,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | str = "cpu",
+) -> Tensor:
+    """A weight of shape (out, in), uniform in [-L, L], `L = sqrt(6/(in + out))`.
+
+    >>> xavier_w(1, 2)
+    tensor([[-0.5624,  0.5217]])
+    """
+    return tensor(XavierUniform(), (out_dim, in_dim), seed, dtype, device)
+
+
+def kaiming_w(
+    out_dim: int,
+    in_dim: int,
+    seed: int = 0,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | str = "cpu",
+) -> Tensor:
+    """A weight of shape (out, in), uniform in [-L, L], `L = sqrt(6/in)`.
+
+    >>> kaiming_w(1, 2)
+    tensor([[-0.6888,  0.6389]])
+    """
+    return tensor(KaimingUniform(), (out_dim, in_dim), seed, dtype, device)
+
+
+def _filled_by_kernel(out: Tensor, scheme: Scheme, seed: int, offset: int) -> bool:
+    """Whether the compiled kernel did it, all but the elements that it was not certain of, which are done here."""
+    if out.device.type != "cpu" or out.dtype != torch.float32 or out.numel() < LEAST_FOR_KERNEL:
+        return False
+    if isinstance(scheme, (Zeros, Ones)) or not out.is_contiguous() or os.environ.get("SHAPED_KERNELS") == "0":
+        return False
+    kernel = _kernel()
+    if kernel is None:
+        return False
+    flat = out.view(-1)
+    uncertain: Tensor | None = kernel.fill_float32(flat, scheme, seed, offset)
+    if uncertain is None:
+        return False
+    if uncertain.numel():
+        assert isinstance(scheme, Normal), "the other schemes are exact"
+        redo(flat, uncertain, scheme, seed, offset)
+    return True
+
+
+def _kernel() -> ModuleType | None:
+    try:
+        return importlib.import_module("shaped.init.kernel")
+    except ModuleNotFoundError:
+        return None
+
+
+def _valid_scheme(scheme: object) -> Scheme:
+    if not isinstance(scheme, Scheme):
+        raise SchemeError(f"scheme is {scheme!r}: one of Zeros(), Ones(), Uniform(), ... is needed")
+    return scheme
+
+
+def _valid_shape(shape: object) -> tuple[int, ...]:
+    sizes = tuple(shape) if isinstance(shape, Sequence) and not isinstance(shape, str) else None
+    if sizes is None or not all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes):
+        raise SchemeError(f"tensor: shape is {shape!r}: a sequence of ints of 0 or more is needed")
+    return sizes
+
+
+def _require_int(name: str, value: object) -> None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise SchemeError(f"{name} is {value!r}: an int is needed")
+
+
+def _require_dtype(dtype: torch.dtype) -> None:
+    if dtype not in FORMATS:
+        raise SchemeError(f"dtype is {dtype}: one of {', '.join(map(str, FORMATS))} is needed")

@@ -1,0 +1,113 @@
+"""Normal elements on libtorch, with the bits of `sample_at` whichever library computes torch's `log`, `cos` and `sqrt`.
+
+In a narrow dtype the library's float64 is off by a little, and rounds to the right number unless a boundary between two
+numbers is within its error. Those elements, one in a million or so, are computed by `sample_at` itself. In float64
+each function is correctly rounded instead, by the sums of two float64 of `double_double`.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from shaped.init.double_double_cos import cos
+from shaped.init.double_double_ln import ln
+from shaped.init.double_double_sqrt import sqrt
+from shaped.init.rounding import rounded
+from shaped.init.sampling import DIVISOR, LEAST_CLAMPED, TWO_PI, sample_at
+from shaped.init.schemes import Normal
+from shaped.init.vectorised_bits import Stream
+from shaped.init.vectorised_rounding import BITS, FORMATS, round_into
+
+# What is assumed of torch's float64 functions: `log` is off by at most 2^-48 of its value, `sqrt` by 2^-51 of its, and
+# `cos` by at most 2^-48, also where it is near 0. Libraries in use are 8 times closer or more. Then half the error of
+# `log`, that of `cos`, those of `sqrt` and a few roundings, of 2^-53 each, make less than 2^-47 of the radius; the
+# other half is for the roundings of the error and of the sums below.
+ERROR_OF_RADIUS = 2.0**-46
+# Products of a std below this can be subnormal, and are then off by more than that: by less than 2^-1000.
+LEAST_STD = 2.0**-900
+ERROR_OF_SUBNORMALS = 2.0**-1000
+
+
+class _Uniforms:
+    """The two numbers that each element is made of: u1, and the angle `2 pi u2`."""
+
+    def __init__(self, scheme: Normal, seed: int, size: int, device: torch.device) -> None:
+        self._mode = scheme.mode
+        self._stream = Stream(seed, 2, size, device)
+        self._radial = torch.empty(size, dtype=torch.float64, device=device)
+        self._angles = torch.empty_like(self._radial)
+        # A tensor, because on a GPU torch multiplies by the inverse of a Python number in place of dividing by it.
+        self._divisor = torch.full((), DIVISOR, dtype=torch.float64, device=device)
+
+    def draw(self, count: int, first: int) -> tuple[Tensor, Tensor]:
+        radial, angles = self._radial[:count], self._angles[:count]
+        if self._mode == "unmixed":
+            self._stream.unmixed_low_bits_into(radial, 2 * first)
+        else:
+            self._stream.low_bits_into(radial, 2 * first)
+        if self._mode == "clamped":
+            radial.mul_(2.0**-32).clamp_(min=LEAST_CLAMPED)
+        else:
+            radial.add_(1.0).div_(self._divisor)
+        self._stream.low_bits_into(angles, 2 * first + 1)
+        # The product with a power of two is exact, so these are the bits of TWO_PI*(bits/2^32).
+        angles.mul_(TWO_PI * 2.0**-32)
+        return radial, angles
+
+
+class NarrowNormalSampler:
+    """Normal elements in float32, float16 and bfloat16."""
+
+    def __init__(self, scheme: Normal, seed: int, size: int, device: torch.device) -> None:
+        self._scheme = scheme
+        self._seed = seed
+        self._uniforms = _Uniforms(scheme, seed, size, device)
+        self._least = torch.empty(size, dtype=torch.float64, device=device)
+        self._least_rounded: dict[torch.dtype, Tensor] = {}
+
+    def draw_into(self, out: Tensor, first: int) -> None:
+        """See `Sampler`."""
+        count = out.numel()
+        radial, angles = self._uniforms.draw(count, first)
+        radius = radial.log_().mul_(-2.0).sqrt_().mul_(self._scheme.std)
+        value = angles.cos_().mul_(radius)
+        error = radius.mul_(ERROR_OF_RADIUS)
+        if 0 < self._scheme.std < LEAST_STD:
+            error.add_(ERROR_OF_SUBNORMALS)
+
+        # Sums and roundings are monotone, so the element is between these two.
+        least = torch.sub(value, error, out=self._least[:count]).add_(self._scheme.mean)
+        most = value.add_(error).add_(self._scheme.mean)
+        least_rounded = self._buffer_like(out)
+        round_into(least_rounded, least)
+        round_into(out, most)
+        least_bits, most_bits = least_rounded.view(BITS[out.dtype]), out.view(BITS[out.dtype])
+        if not torch.equal(least_bits, most_bits):
+            redo(out, (least_bits != most_bits).nonzero().flatten(), self._scheme, self._seed, first)
+
+    def _buffer_like(self, out: Tensor) -> Tensor:
+        if out.dtype not in self._least_rounded:
+            self._least_rounded[out.dtype] = torch.empty_like(self._least, dtype=out.dtype)
+        return self._least_rounded[out.dtype][: out.numel()]
+
+
+def redo(out: Tensor, positions: Tensor, scheme: Normal, seed: int, first: int) -> None:
+    """Write the elements at some positions of `out`, whose own first position is `first`, by the specification."""
+    to = FORMATS[out.dtype]
+    values = [rounded(sample_at(scheme, seed, first + position), to) for position in positions.tolist()]
+    out[positions] = torch.tensor(values, dtype=torch.float64, device=out.device).to(out.dtype)
+
+
+class ExactNormalSampler:
+    """Normal elements in float64."""
+
+    def __init__(self, scheme: Normal, seed: int, size: int, device: torch.device) -> None:
+        self._scheme = scheme
+        self._uniforms = _Uniforms(scheme, seed, size, device)
+
+    def draw_into(self, out: Tensor, first: int) -> None:
+        """See `Sampler`."""
+        radial, angles = self._uniforms.draw(out.numel(), first)
+        radius = sqrt(ln(radial).mul_(-2.0)).mul_(self._scheme.std)
+        torch.mul(radius, cos(angles), out=out).add_(self._scheme.mean)
