@@ -187,7 +187,7 @@ def _checked_list(cls: TListType, *items: Tensor) -> TList[*tuple[Tensor, ...]]:
     made = TList(*items)
     # Annotations are checked where code runs eagerly: what jaxtyping looks at is no part of a graph.
     if not torch.compiler.is_compiling():
-        require(cls.types, made, repr(cls))
+        require(cls.types, made)
     return made
 
 

@@ -101,18 +101,15 @@ def _memos() -> tuple[dict[str, Any], ...]:
     return memos
 
 
-def require(annotations: Sequence[Any], items: Sequence[Tensor], name: str) -> None:
+def require(annotations: Sequence[Any], items: Sequence[Tensor]) -> None:
     """Refuse items that are not what their annotations say; the names are those of these annotations only.
-
-    Args:
-        name: the type that the annotations make.
 
     Raises:
         ShapeError: their number or a shape is wrong; it is a `TypeError` too.
         DtypeError: a dtype is wrong; it is a `TypeError` too.
     """
     if len(items) != len(annotations):
-        raise ShapeTypeError(name, f"it has {counted(len(items))}, not {len(annotations)}")
+        raise ShapeTypeError("TList", f"it has {counted(len(items))}, not {len(annotations)}")
     with jaxtyped("context"):
         all_fit = fit(annotations, items)
     if not all_fit:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from shaped.spec.matching import fits, match
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static import annotations as forms
-from shaped.static import functions, objects
+from shaped.static import functions, objects, tlists
 from shaped.static.annotations import TypeForm
 from shaped.static.operators import NOT_FOLLOWED
 from shaped.static.report import Diagnostic
@@ -122,7 +123,8 @@ def _is_type(interpreter: Interpreter, node: ast.expr) -> bool:
         )
     if isinstance(node, ast.Subscript):
         name = resolve(interpreter, node.value)
-        return name is not None and name.startswith(("jaxtyping.", "typing.Optional", "typing.Union", "alias "))
+        prefixes = ("jaxtyping.", "typing.Optional", "typing.Union", "alias ")
+        return name is not None and (name.startswith(prefixes) or name in forms.TLISTS)
     return isinstance(node, (ast.Name, ast.Attribute)) and (resolve(interpreter, node) or "").startswith("alias ")
 
 
@@ -143,8 +145,10 @@ def promised(
     context = interpreter.context
 
     def inner(part: TypeForm, index: int | None = None) -> StaticValue:
-        own = name if index is None else f"{name}[{index}]"
-        return promised(interpreter, part, own, origin=origin, unbound=unbound)
+        if index is None:
+            return promised(interpreter, part, name, origin=origin, unbound=unbound)
+        source = None if origin is None else replace(origin, text=f"{origin.text}[{index}]")
+        return promised(interpreter, part, f"{name}[{index}]", origin=source, unbound=unbound)
 
     def any_of(element: TypeForm) -> ManyValue:
         # The ints of a list are not one int.
@@ -252,7 +256,10 @@ def checked(
             return value
         case forms.UnionForm(options=options):
             return _union(interpreter, options, value, what, operation)
-        case forms.TupleForm(elements=elements):
+        case forms.TupleForm(elements=elements, is_tlist=is_tlist):
+            if isinstance(value, tuple) and len(value) != len(elements) and is_tlist:
+                subject = f"{what} of {operation}" if operation else what
+                raise ShapeError(subject, tlists.wrong_count(len(value), len(elements)))
             if isinstance(value, tuple) and len(value) == len(elements):
                 return tuple(
                     checked(interpreter, element, item, f"{what}[{i}]", operation)

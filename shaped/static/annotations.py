@@ -161,6 +161,7 @@ _DICTS = frozenset(["dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", 
 _WRAPPERS = frozenset(["Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly", "InitVar"])
 _BUILTIN_GENERICS = frozenset(["list", "dict", "set", "frozenset", "tuple", "type"])
 _BUILTINS = _BUILTIN_GENERICS | {"int", "float", "bool", "str", "object", "complex", "bytes"}
+TLISTS = frozenset(["shaped.TList", "shaped.runtime.tlist.TList"])
 _TYPING_MODULES = ("typing", "typing_extensions", "collections", "collections.abc", "dataclasses")
 
 
@@ -198,6 +199,8 @@ class _Reader:
             return UNKNOWN_FORM
         if name in _PLAIN:
             return _PLAIN[name]
+        if name in TLISTS:
+            return VariadicTupleForm(UNKNOWN_FORM)
         if name == "jaxtyping.Scalar":
             return TensorForm(parse("Shaped", "", "Array"))
         generic = self._generic(name, [])
@@ -210,6 +213,9 @@ class _Reader:
         module, _, word = name.rpartition(".")
         if module == "jaxtyping" and is_dtype_word(word):
             return self._array(node, word, arguments)
+        if name in TLISTS:
+            form = self._tuple(arguments)
+            return TupleForm(form.elements, is_tlist=True) if isinstance(form, TupleForm) else form
         generic = self._generic(name, arguments)
         # The arguments of a generic class or alias are not followed.
         return self._named(name) if generic is None else generic
@@ -251,9 +257,15 @@ class _Reader:
                 return TupleForm(())
             case [element, ast.Constant(value=value)] if value is Ellipsis:
                 return VariadicTupleForm(self.read(element))
-        if any(isinstance(argument, ast.Starred) for argument in arguments):
+        if any(self._is_unpacked(argument) for argument in arguments):
             return VariadicTupleForm(UNKNOWN_FORM)
         return TupleForm(tuple(self.read(argument) for argument in arguments))
+
+    def _is_unpacked(self, argument: ast.expr) -> bool:
+        """Whether an argument stands for several: `*Ts`, `Unpack[Ts]`."""
+        if isinstance(argument, ast.Subscript):
+            return self._qualified(argument.value) == "typing.Unpack"
+        return isinstance(argument, ast.Starred)
 
     def _array(self, node: ast.Subscript, word: str, arguments: list[ast.expr]) -> TypeForm:
         """`Float[Tensor, "b d"]`; each option of a union of arrays by itself."""

@@ -11,8 +11,9 @@ from shaped.spec import ops as _all_ops  # noqa: F401  # declares the operations
 from shaped.spec.dims import Kind
 from shaped.spec.op import Module
 from shaped.spec.values import UNKNOWN
-from shaped.static import annotate, builtins, containers, library, methods, objects, program
+from shaped.static import annotate, builtins, containers, library, methods, objects, program, tlists
 from shaped.static.arguments import Arguments, evaluate_arguments, forget_arguments
+from shaped.static.forms import TupleForm
 from shaped.static.join import join
 from shaped.static.names import canonical
 from shaped.static.values import (
@@ -26,6 +27,7 @@ from shaped.static.values import (
     Partial,
     StaticValue,
     Super,
+    TypeValue,
     ValueMethod,
 )
 
@@ -73,6 +75,8 @@ def invoke(interpreter: Interpreter, function: StaticValue, arguments: Arguments
             return containers.call(interpreter, function, arguments, node)
         case Module():
             return library.call_module(interpreter, function, arguments)
+        case TypeValue(form=TupleForm(is_tlist=True) as form):
+            return tlists.construct(interpreter, form, arguments, node)
     if not arguments.complete:
         forget_arguments(interpreter, arguments)
         return _unfollowed(interpreter, function)

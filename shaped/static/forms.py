@@ -32,9 +32,10 @@ class UnionForm:
 
 @dataclass(frozen=True)
 class TupleForm:
-    """`tuple[A, B]`."""
+    """`tuple[A, B]`; `is_tlist`: `TList[A, B]`."""
 
     elements: tuple[TypeForm, ...]
+    is_tlist: bool = False
 
 
 @dataclass(frozen=True)

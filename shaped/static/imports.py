@@ -13,6 +13,7 @@ from shaped.static.values import SourceModule
 LIBRARIES = frozenset(
     ["torch", "numpy", "einops", "jaxtyping", "typing", "typing_extensions", "dataclasses", "math", "functools"]
 )
+_OWN = "shaped"  # a library to all but its own files
 MOST_TAKEN_WHOLE = 16  # modules from which others than the checked one take all names
 
 
@@ -56,7 +57,8 @@ class Imports:
 
     def load(self, name: str, importer: SourceModule) -> SourceModule | None:
         """The project's module called `name`, None for a library or a file that cannot be read."""
-        if name.split(".", 1)[0] in LIBRARIES:
+        package = name.split(".", 1)[0]
+        if package in LIBRARIES or (package == _OWN and importer.name.split(".", 1)[0] != _OWN):
             return None
         path = self._locate(name, importer.path)
         if path is None:

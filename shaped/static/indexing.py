@@ -9,6 +9,8 @@ from shaped.spec.dims import Dim
 from shaped.spec.ops.indexing import Index, Slice, index
 from shaped.spec.shape import Pack, Shape
 from shaped.spec.values import UNKNOWN, Many, TensorType
+from shaped.static.annotate import form_of
+from shaped.static.annotations import TLISTS
 from shaped.static.iteration import renewed
 from shaped.static.values import (
     ClassValue,
@@ -24,6 +26,7 @@ from shaped.static.values import (
     ShapeValue,
     SliceValue,
     StaticValue,
+    TypeValue,
     as_dim,
     present,
 )
@@ -68,6 +71,8 @@ def subscript(interpreter: Interpreter, node: ast.Subscript) -> StaticValue:
     receiver = interpreter.evaluate_present(node.value)
     if isinstance(receiver, TensorType):
         return index(interpreter.context, receiver, items_of(interpreter, node.slice))
+    if isinstance(receiver, External) and receiver.name in TLISTS:
+        return TypeValue(form_of(interpreter, node))
     if isinstance(receiver, (External, ClassValue)):
         return receiver  # a generic class with its parameters
     key = interpreter.evaluate_present(node.slice)

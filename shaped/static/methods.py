@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shaped.spec.dims import Dim, product
 from shaped.spec.op import Module, find_op
 from shaped.spec.values import UNKNOWN, TensorType
-from shaped.static import assignment, calls, iteration, library, operators
+from shaped.static import assignment, calls, iteration, library, operators, tlists
 from shaped.static.arguments import Arguments, forget_arguments
 from shaped.static.join import join_many, join_tensors
 from shaped.static.values import (
@@ -120,6 +120,8 @@ def call_method(interpreter: Interpreter, method: ValueMethod, arguments: Argume
             return _list(interpreter, receiver, name, arguments)
         case DictValue():
             return _dict(interpreter, receiver, name, arguments)
+        case tuple() | ManyValue() if name in tlists.METHODS:
+            return tlists.call_method(interpreter, receiver, name, arguments, node)
         case tuple():
             if name == "numel":
                 dims = [as_dim(item) for item in receiver]

@@ -8,6 +8,9 @@ _PREFIXES = {
     "torch.special.": "torch.special.",
     "torch._C._nn.": "torch.nn.functional.",
     "einops.einops.": "einops.",
+    "shaped.init.tensors.": "shaped.init.",
+    "shaped.init.modules.": "shaped.init.",
+    "shaped.runtime.tlist.": "shaped.",
 }
 _NAMES = {
     "torch.nn.parameter.Parameter": "torch.nn.Parameter",

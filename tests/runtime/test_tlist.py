@@ -146,7 +146,7 @@ def test_a_type_makes_plain_lists() -> None:
     [
         ((torch.ones(8, 2), torch.ones(4)), 'TList item 1: (4,) does not match "out": axis 0 is 4, not out=8'),
         ((torch.ones(8, 2), torch.ones(8, 1)), 'TList item 1: (8, 1) does not match "out": it has 2 axes, not 1'),
-        ((torch.ones(8, 2),), 'TList[Float[Tensor, "out in"], Float[Tensor, "out"]]: it has 1 item, not 2'),
+        ((torch.ones(8, 2),), "TList: it has 1 item, not 2"),
         ((torch.ones(8, 2), 8), "TList item 1: int is not a tensor"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from shaped.spec.dims import Dim
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static.arguments import Arguments, forget_arguments
 from shaped.static.builtins import collections, numbers, objects
@@ -49,10 +50,19 @@ def call(interpreter: Interpreter, name: str, arguments: Arguments, node: ast.AS
 
 def reveal(interpreter: Interpreter, node: ast.Call, args: list[StaticValue]) -> StaticValue:
     """`shaped.reveal_shape(x)`: a note with the shape as jaxtyping writes it."""
-    value = present(args[0]) if args else UNKNOWN
-    shape = interpreter.known_shape(value.shape).annotation() if isinstance(value, TensorType) else "..."
-    interpreter.note(node, f'Revealed shape is "{shape}"')
+    interpreter.note(node, f"Revealed shape is {_described(interpreter, args[0] if args else UNKNOWN)}")
     return args[0] if args else UNKNOWN
+
+
+def _described(interpreter: Interpreter, value: StaticValue) -> str:
+    """A shape as jaxtyping writes it, or those of a tuple's items."""
+    value = present(value)
+    if isinstance(value, TensorType):
+        return f'"{interpreter.known_shape(value.shape).annotation()}"'
+    if isinstance(value, tuple) and value:
+        inner = ", ".join(_described(interpreter, item) for item in value)
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    return "int" if isinstance(value, Dim) else '"..."'
 
 
 FUNCTIONS: dict[str, Builtin] = {**numbers.FUNCTIONS, **collections.FUNCTIONS, **objects.FUNCTIONS}

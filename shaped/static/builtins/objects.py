@@ -105,6 +105,11 @@ def _last(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> Stat
     return arguments.args[-1] if arguments.args else UNKNOWN
 
 
+def _items(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
+    """`shaped.TList(*items)` is a tuple."""
+    return tuple(arguments.args)
+
+
 def _check(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
     """`torch._check(condition)`: what it demands holds behind it."""
     if isinstance(node, ast.Call) and node.args:
@@ -123,6 +128,9 @@ FUNCTIONS: dict[str, Builtin] = {
     "torch.utils.checkpoint.checkpoint": _identity,
     "torch.compile": _first,
     "torch.jit.script": _first,
+    "shaped.checked": _first,
+    "shaped.init.init_module": _first,
+    "shaped.TList": _items,
     "typing.cast": _last,
     "copy.copy": _copy,
     "copy.deepcopy": _deep_copy,
