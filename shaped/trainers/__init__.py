@@ -9,6 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from shaped.trainers.cycle import mean_loss as mean_loss
+    from shaped.trainers.cycle import train_cycle as train_cycle
+    from shaped.trainers.cycle import train_cycle_sgd as train_cycle_sgd
+    from shaped.trainers.exact import exact_loss_and_gradients as exact_loss_and_gradients
+    from shaped.trainers.exact import exact_sgd_step as exact_sgd_step
     from shaped.trainers.fitting.early_stop import EarlyStop as EarlyStop
     from shaped.trainers.fitting.history import Epoch as Epoch
     from shaped.trainers.fitting.history import History as History
@@ -16,15 +21,22 @@ if TYPE_CHECKING:
     from shaped.trainers.fitting.objective import accuracy as accuracy
     from shaped.trainers.fitting.objective import supervised as supervised
     from shaped.trainers.fitting.passes import NotFiniteError as NotFiniteError
+    from shaped.trainers.scalar import ScalarTrainer as ScalarTrainer
 
 _HOMES = {
     "EarlyStop": "shaped.trainers.fitting.early_stop",
     "Epoch": "shaped.trainers.fitting.history",
     "History": "shaped.trainers.fitting.history",
     "NotFiniteError": "shaped.trainers.fitting.passes",
+    "ScalarTrainer": "shaped.trainers.scalar",
     "accuracy": "shaped.trainers.fitting.objective",
+    "exact_loss_and_gradients": "shaped.trainers.exact",
+    "exact_sgd_step": "shaped.trainers.exact",
     "fit": "shaped.trainers.fitting.loop",
+    "mean_loss": "shaped.trainers.cycle",
     "supervised": "shaped.trainers.fitting.objective",
+    "train_cycle": "shaped.trainers.cycle",
+    "train_cycle_sgd": "shaped.trainers.cycle",
 }
 
 __all__ = sorted(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]
