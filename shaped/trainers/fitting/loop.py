@@ -139,49 +139,50 @@ def fit(
         stack.enter_context(modes_kept(modules))
         shown = choose(progress)
         stack.callback(shown.close)
-        log = None if tensorboard is None else TensorBoardLog(tensorboard, len(run.history) + 1)
-        if log is not None:
+        tell: list[Callable[[Epoch], object]] = [] if on_epoch is None else [on_epoch]
+        if checkpoint is not None:
+            # After what the caller does, which may draw random numbers too; before what only shows the epoch.
+            tell.append(lambda epoch: run.save(checkpoint))
+        if tensorboard is not None:
+            log = TensorBoardLog(tensorboard, first_epoch=len(run.history) + 1)
             stack.callback(log.close)
-        picture = None if curve is None else Curve(curve, run.history)
-        if picture is not None:
+            tell.append(log.add)
+        if curve is not None:
+            picture = Curve(curve, run.history)
             stack.callback(picture.close)
+            tell.append(lambda epoch: picture.update())
+        tell.append(lambda epoch: shown.end(epoch, epochs))
         train_unless_frozen(modules)
-        while len(run.history) < epochs and not (watch is not None and watch.is_over):
-            number, began = len(run.history) + 1, time.perf_counter()
-            batches.announce_epoch(train, number - 1)  # torch counts them from 0
-            shown.begin(number, epochs, batches.length(train))
-            trained = trainer.run(train, number, run.step, shown)
-            measured: dict[str, float] = {}
-            if validation is not None:
-                with modes_kept(modules):
-                    for module in modules:
-                        module.eval()
-                    measured = measure(model, loss, validation, place, number)
-            epoch = Epoch(
-                number=number,
-                step=trained.step,
-                learning_rate=trained.learning_rate,
-                training=trained.means,
-                validation=measured,
-                skipped=trained.skipped,
-                seconds=time.perf_counter() - began,
-            )
-            schedule.after_epoch((measured or trained.means)["loss"])
-            if watch is not None:
-                watch.look(number, epoch.values, model)
-            if on_epoch is not None:
-                on_epoch(epoch)
-            run.history.append(epoch)
-            if checkpoint is not None:
-                run.save(checkpoint)
-            if log is not None:
-                log.add(epoch)
-            if picture is not None:
-                picture.update()
-            shown.end(epoch, epochs)
-    if watch is not None:
-        watch.restore(model)
-        run.history.stopped_early = watch.is_over
+        try:
+            while len(run.history) < epochs and not run.is_stopped:
+                number, began = len(run.history) + 1, time.perf_counter()
+                batches.announce_epoch(train, number - 1)  # torch counts them from 0
+                shown.begin(number, epochs, batches.length(train))
+                trained = trainer.run(train, number, run.step, shown)
+                measured: dict[str, float] = {}
+                if validation is not None:
+                    with modes_kept(modules):
+                        for module in modules:
+                            module.eval()
+                        measured = measure(model, loss, validation, place, number)
+                schedule.after_epoch((measured or trained.means)["loss"])
+                epoch = Epoch(
+                    number=number,
+                    step=trained.step,
+                    learning_rate=trained.learning_rate,
+                    training=trained.means,
+                    validation=measured,
+                    skipped=trained.skipped,
+                    seconds=time.perf_counter() - began,
+                )
+                run.finish(epoch)
+                for one in tell:
+                    one(epoch)
+        except KeyboardInterrupt as interrupt:
+            kept = "" if checkpoint is None else f"; the same call goes on from there with {os.fspath(checkpoint)}"
+            interrupt.add_note(f"fit was broken off after {len(run.history)} of {epochs} epochs{kept}")
+            raise
+    run.end()
     return run.history
 
 

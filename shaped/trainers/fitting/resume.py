@@ -14,7 +14,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from shaped.runtime import checkpoint
 from shaped.trainers.fitting.batches import generators_of
 from shaped.trainers.fitting.early_stop import Watch
-from shaped.trainers.fitting.history import History
+from shaped.trainers.fitting.history import Epoch, History
 
 
 @dataclass
@@ -41,6 +41,23 @@ class Run:
     def step(self) -> int:
         """How many updates the finished epochs made."""
         return self.history[-1].step if self.history else 0
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether an early stop ends the run here."""
+        return self.watch is not None and self.watch.is_over
+
+    def finish(self, epoch: Epoch) -> None:
+        """An epoch is over."""
+        if self.watch is not None:
+            self.watch.look(epoch.number, epoch.values, self.model)
+        self.history.append(epoch)
+
+    def end(self) -> None:
+        """The run is over: the model is given its best weights, if they are to be kept."""
+        if self.watch is not None:
+            self.watch.restore(self.model)
+        self.history.stopped_early = self.is_stopped
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a checkpoint of the run as it is after an epoch."""
