@@ -16,6 +16,7 @@ from shaped.init.rules import RuleError, Rules
 
 Module = TypeVar("Module", bound=nn.Module)
 
+_DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 # Known by name, so that nothing of torch.distributed is imported: a module that has such parameters imported it.
 _DISTRIBUTED = (
     ("torch.distributed.tensor", "DTensor"),
@@ -49,7 +50,7 @@ def init_module(module: Module, rules: Rules, seed: int = 0, *, seeds: Seeds = "
     >>> model = init_module(model, XavierUniform(), seed=0)
     >>> model[2].weight
     Parameter containing:
-    tensor([[ 0.7711, -0.6867,  0.4153]], requires_grad=True)
+    tensor([[ 0.7470, -0.2966, -1.0599]], requires_grad=True)
     >>> model = init_module(model, {"*.bias": Zeros(), "2.*": XavierUniform(), nn.Linear: KaimingUniform()}, seed=0)
     """
     plan = planned(module, rules, seed, seeds)
@@ -85,8 +86,8 @@ def _problem(parameter: nn.Parameter) -> str:
             return f"is distributed ({name}): initialise before it is, or write each shard of `plan_module`"
     if parameter.is_meta:
         return "is on the meta device, which has no memory: call module.to_empty(device=...) first"
-    if not parameter.is_floating_point():
-        return f"is {parameter.dtype}, schemes are real: give it Keep()"
+    if parameter.dtype not in _DTYPES:
+        return f"is {parameter.dtype}, float64, float32, bfloat16 or float16 is needed: give it Keep()"
     if parameter.is_inference() and not torch.is_inference_mode_enabled():
         return "was made in inference mode: make the module outside of it"
     if any(size > 1 and stride == 0 for size, stride in zip(parameter.shape, parameter.stride())):

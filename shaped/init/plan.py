@@ -147,7 +147,7 @@ def _decisions(found: list[Slot], rules: Sequence[Rule]) -> list[Decision]:
     unused = [
         f"{rule.described()} {_why_unused(rule, found)}"
         for number, rule in enumerate(rules)
-        if number not in used and not rule.may_be_unused
+        if number not in used and not rule.may_be_unused and rule.pattern != "*"  # for the rest, if there is any
     ]
     if unused:
         raise RuleError(listed("init_module: a rule decides nothing", unused))
