@@ -30,7 +30,7 @@ def fill_in_chunks(out: Tensor, first: int, sampler_for: Callable[[int, torch.de
     """
     # Other devices have no float64, or may not be trusted with its rounding.
     device = out.device if out.device.type == "cuda" else torch.device("cpu")
-    size = min(CHUNK_OF_GPU if device.type == "cuda" else CHUNK_OF_CPU, out.numel())
+    size = max(1, min(CHUNK_OF_GPU if device.type == "cuda" else CHUNK_OF_CPU, out.numel()))
     runs = enumerate_runs(out, size)
     lock = threading.Lock()
 
