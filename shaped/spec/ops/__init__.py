@@ -35,6 +35,7 @@ FAMILIES = (
     "random",
     "conversion",
     "initialization",
+    "seeded",
     "spectral",
     "foreach",
     "linear",
