@@ -111,11 +111,21 @@ def read(path: str | os.PathLike[str]) -> Checkpoint:
         CheckpointError: the file is no checkpoint.
         FileNotFoundError: there is no such file.
     """
-    try:
-        contents = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError, AttributeError) as error:
-        reason = str(error).split("\n", 1)[0]
-        raise CheckpointError(path, [f"it is not a file that torch.save wrote, or not all of it: {reason}"]) from error
+    with Path(path).open("rb") as file:  # whose own errors (no such file, no permission) say enough
+        try:
+            contents = torch.load(file, map_location="cpu", weights_only=True)
+        except (
+            pickle.UnpicklingError,
+            RuntimeError,
+            OSError,
+            EOFError,
+            LookupError,
+            ValueError,
+            AttributeError,
+        ) as error:
+            reason = str(error).split("\n", 1)[0]
+            problem = f"it is not a file that torch.save wrote, or not all of it: {reason}"
+            raise CheckpointError(path, [problem]) from error
     if not isinstance(contents, dict) or contents.get("format") != FORMAT:
         hint = " (weights alone are loaded by model.load_state_dict)" if isinstance(contents, dict) else ""
         raise CheckpointError(path, [f"it does not say that it is a {FORMAT!r}{hint}"])

@@ -7,6 +7,7 @@ with everything that is wrong with it, and the optimiser stays as it was.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 from collections import Counter
@@ -60,7 +61,8 @@ def load_optimizer_state(
     """
     if problems := optimizer_state_problems(optimizer, state, names):
         raise OptimizerStateError(type(optimizer).__name__, problems)
-    optimizer.load_state_dict(dict(state))
+    # torch keeps the tensors of the state itself, which the next step would then change.
+    optimizer.load_state_dict(copy.deepcopy(dict(state)))
 
 
 def optimizer_state_problems(
@@ -164,7 +166,7 @@ def _stepped(
     try:
         if _made(optimizer, group, parameters) is None:
             return None, []
-    except ValueError:  # the settings that it has now are none that the constructor takes
+    except Exception:  # the constructor takes something else, or other settings than those it has now
         return None, []
     try:
         example = _made(optimizer, saved, parameters)
