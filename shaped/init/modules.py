@@ -13,10 +13,10 @@ from shaped.init.parametrized import originals_for
 from shaped.init.places import Slot
 from shaped.init.plan import Seeds, listed, planned
 from shaped.init.rules import RuleError, Rules
+from shaped.init.vectorised_rounding import FORMATS
 
 Module = TypeVar("Module", bound=nn.Module)
 
-_DTYPES = (torch.float64, torch.float32, torch.bfloat16, torch.float16)
 # Known by name, so that nothing of torch.distributed is imported: a module that has such parameters imported it.
 _DISTRIBUTED = (
     ("torch.distributed.tensor", "DTensor"),
@@ -86,8 +86,8 @@ def _problem(parameter: nn.Parameter) -> str:
             return f"is distributed ({name}): initialise before it is, or write each shard of `plan_module`"
     if parameter.is_meta:
         return "is on the meta device, which has no memory: call module.to_empty(device=...) first"
-    if parameter.dtype not in _DTYPES:
-        return f"is {parameter.dtype}, float64, float32, bfloat16 or float16 is needed: give it Keep()"
+    if parameter.dtype not in FORMATS:
+        return f"is {parameter.dtype}, one of {', '.join(map(str, FORMATS))} is needed: give it Keep()"
     if parameter.is_inference() and not torch.is_inference_mode_enabled():
         return "was made in inference mode: make the module outside of it"
     if any(size > 1 and stride == 0 for size, stride in zip(parameter.shape, parameter.stride())):

@@ -345,7 +345,7 @@ def test_the_lengths_of_the_deprecated_weight_norm_are_no_weights() -> None:
         (nn.LazyLinear(3), "a lazy module has no shape yet:\n    weight\n    bias\nrun the model once"),
         (
             nn.Linear(2, 3, dtype=torch.complex64),
-            r"weight is torch.complex64, float64, float32, bfloat16 or float16 is needed: give it Keep\(\)",
+            r"weight is torch.complex64, one of .* is needed: give it Keep\(\)",
         ),
         (
             nn.ParameterList([nn.Parameter(torch.ones(2, 3).to(torch.float8_e4m3fn), requires_grad=False)]),
@@ -353,7 +353,7 @@ def test_the_lengths_of_the_deprecated_weight_norm_are_no_weights() -> None:
         ),
         (
             nn.ParameterList([nn.Parameter(torch.ones(2, 3, dtype=torch.int64), requires_grad=False)]),
-            "0 is torch.int64, float64, float32",
+            "0 is torch.int64, one of torch.float64, ",
         ),
         (nn.ParameterList([nn.Parameter(torch.ones(1, 3).expand(2, 3))]), "0 is expanded"),
     ],
