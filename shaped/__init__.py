@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from shaped.reveal import reveal_shape as reveal_shape
+    from shaped.runtime.checked.decorator import checked as checked
     from shaped.runtime.checked.import_hook import install_import_hook as install_import_hook
     from shaped.runtime.tlist import TList as TList
     from shaped.static.check import Checker as Checker
@@ -21,12 +22,13 @@ _HOMES = {
     "Diagnostic": "shaped.static.report",
     "Report": "shaped.static.report",
     "TList": "shaped.runtime.tlist",
+    "checked": "shaped.runtime.checked.decorator",
     "install_import_hook": "shaped.runtime.checked.import_hook",
     "reveal_shape": "shaped.reveal",
 }
 
 __version__ = "0.1.0"
-__all__ = ["Checker", "Diagnostic", "Report", "TList", "install_import_hook", "reveal_shape"]
+__all__ = ["Checker", "Diagnostic", "Report", "TList", "checked", "install_import_hook", "reveal_shape"]
 
 
 def __getattr__(name: str) -> object:

@@ -1,0 +1,235 @@
+"""The function that stands in for a checked one: its parameters, its checks, the call, the check of the result."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import itertools
+import keyword
+import linecache
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from shaped.runtime.checked import scope
+from shaped.runtime.checked.checks import Checks, Variable
+from shaped.runtime.checked.failure import OMITTED, Explainer
+from shaped.runtime.checked.hints import Anything, arrays, pack_names, size_names
+from shaped.runtime.checked.plan import EMPTY, Plan, needs_omitted
+from shaped.runtime.checked.switch import SWITCH
+from shaped.runtime.checked.writer import Writer
+from shaped.spec.annotation import NamedPack
+
+_NUMBERS = itertools.count(1)
+_Kind = inspect.Parameter
+_RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
+
+
+def generate(plan: Plan) -> Callable[..., Any]:
+    """A function with the same parameters that checks its calls."""
+    generator = _Generator(plan)
+    source = generator.source()
+    filename = f"<checked {plan.operation} {next(_NUMBERS)}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    namespace: dict[str, Any] = {
+        "__name__": getattr(plan.function, "__module__", None) or __name__,
+        "__builtins__": builtins,
+        **generator.writer.scope,
+    }
+    exec(compile(source, filename, "exec"), namespace)
+    made: Callable[..., Any] = namespace[generator.name]
+    functools.update_wrapper(made, plan.function)
+    if generator.checker:
+        namespace[generator.checker].__qualname__ = made.__qualname__  # Python names it where an argument is missing
+    generator.explainer.wrapper = weakref.ref(made)
+    return made
+
+
+class _Generator:
+    """Writes the source of one function."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.writer = Writer(_RESERVED | frozenset(plan.signature.parameters))
+        self.omitted = {
+            name
+            for name, parameter in plan.signature.parameters.items()
+            if needs_omitted(plan.parameters[name], parameter.default)
+        }
+        defaults = {name: parameter.default for name, parameter in plan.signature.parameters.items()}
+        self.explainer = Explainer(plan.function, plan.operation, plan.parameters, plan.result, defaults)
+        self.growing = frozenset(
+            axis.name
+            for hint in (*plan.parameters.values(), plan.result)
+            for array in arrays(hint)
+            for axis in array.axes
+            if isinstance(axis, NamedPack) and axis.broadcastable
+        )
+        wish = getattr(plan.function, "__name__", "call")
+        self.name = self.writer.name(wish if wish.isidentifier() else "call")
+        self.function = self.writer.constant("function", plan.function)
+        self.checker = ""
+
+    def source(self) -> str:
+        return self._opaque_source() if self.plan.is_opaque else self._plain_source()
+
+    # A function whose signature is its own.
+
+    def _plain_source(self) -> str:
+        writer, call = self.writer, self._call()
+        given = {name: self._given(name) for name in self.plan.signature.parameters}
+        arguments = self._mapping({name: name for name in given})
+        values = self._mapping(given)
+        with writer.block(f"{self._def()} {self.name}({self._parameters()}):"):
+            writer.line("__tracebackhide__ = True")
+            with writer.block(f"if {writer.constant('switch', SWITCH)}.off:"):
+                writer.line(f"return {call}")
+            refuse = writer.constant("refuse", self.explainer.refuse)
+            leave = [f"{refuse}({arguments})", f"return {call}"]
+            checks = Checks(writer, leave, given, values, self.growing)
+            self._check_parameters(checks)
+            self._call_and_check(checks, call, arguments, values)
+        return writer.text
+
+    # A function that hands on to another one: it gets the arguments as they came.
+
+    def _opaque_source(self) -> str:
+        writer = self.writer
+        positional, keywords = writer.name("args"), writer.name("kwargs")
+        call = f"{'await ' * self.plan.is_async}{self.function}(*{positional}, **{keywords})"
+        given = {name: self._given(name) for name in self.plan.signature.parameters}
+        self.checker = writer.name("check_arguments")
+        with writer.block(f"def {self.checker}({self._parameters()}):"):
+            writer.line("__tracebackhide__ = True")
+            refuse = writer.constant("refuse", self.explainer.refuse)
+            leave = [f"{refuse}({self._mapping({name: name for name in given})})", "return None"]
+            checks = Checks(writer, leave, given, self._mapping(given), self.growing)
+            self._check_parameters(checks)
+            variables = [known.text for known in (*checks.names.sizes.values(), *checks.names.packs.values())]
+            writer.line(f"return {', '.join([self._mapping(given), *variables])},")
+        arguments = writer.name("arguments")
+        with writer.block(f"{self._def()} {self.name}(*{positional}, **{keywords}):"):
+            writer.line("__tracebackhide__ = True")
+            with writer.block(f"if {writer.constant('switch', SWITCH)}.off:"):
+                writer.line(f"return {call}")
+            found = writer.name("found")
+            writer.line(f"{found} = {self.checker}(*{positional}, **{keywords})")
+            with writer.block(f"if {found} is None:"):
+                writer.line(f"return {call}")
+            writer.line(f"{', '.join([arguments, *variables])}, = {found}")
+            checks.parameters = {name: f"{arguments}[{name!r}]" for name in given}
+            checks.arguments = arguments
+            self._call_and_check(checks, call, arguments, arguments)
+        return writer.text
+
+    def _check_parameters(self, checks: Checks) -> None:
+        for name, hint in self.plan.parameters.items():
+            if isinstance(hint, Anything):
+                continue
+            if name not in self.omitted:
+                checks.check(hint, name, checks.refuse)
+                continue
+            with checks.optional(hint, f"{name} is not {self._omitted()}"):
+                checks.check(hint, name, checks.refuse)
+
+    def _call_and_check(self, checks: Checks, call: str, arguments: str, values: str) -> None:
+        writer, result = self.writer, self.writer.name("result")
+        is_checked = not isinstance(self.plan.result, Anything)
+        if not is_checked and not self.plan.is_scoped:
+            writer.line(f"return {call}")
+            return
+        if not self.plan.is_scoped:
+            writer.line(f"{result} = {call}")
+        else:
+            opened, closed = (
+                writer.constant("open_scope", scope.open_scope),
+                writer.constant("close_scope", scope.close_scope),
+            )
+            writer.line(f"{opened}({checks.sizes()}, {checks.packs()}, {values})")
+            memo = writer.name("memo")
+            with writer.block("try:"):
+                writer.line(f"{result} = {call}")
+            with writer.block("finally:"):
+                writer.line(f"{memo} = {closed}()")
+            if is_checked:
+                self._take_bindings(checks, memo)
+        if is_checked:
+            refuse = writer.constant("refuse_result", self.explainer.refuse_result)
+            leave = [f"{refuse}({result}, {arguments}, {checks.sizes()}, {checks.packs()})", f"return {result}"]
+            checks.refuse = leave
+            checks.check(self.plan.result, result, leave)
+        writer.line(f"return {result}")
+
+    def _take_bindings(self, checks: Checks, memo: str) -> None:
+        """Names that the body may have bound."""
+        for name in size_names(self.plan.result):
+            if name not in checks.names.sizes or not checks.names.sizes[name].is_bound:
+                variable = self.writer.name(f"size_{name}")
+                self.writer.line(f"{variable} = {memo}[0].get({name!r})")
+                checks.names.sizes[name] = Variable(variable, False)
+        for name in pack_names(self.plan.result):
+            if name not in checks.names.packs or not checks.names.packs[name].is_bound or name in self.growing:
+                variable = self.writer.name(f"sizes_{name}")
+                self.writer.line(f"{variable} = {memo}[1].get({name!r})")
+                if name not in self.growing:
+                    self.writer.line(f"{variable} = {variable} and {variable}[1]")
+                checks.names.packs[name] = Variable(variable, False)
+
+    def _def(self) -> str:
+        return "async def" if self.plan.is_async else "def"
+
+    def _parameters(self) -> str:
+        """The parameters as they stand in a `def`."""
+        pieces: list[str] = []
+        previous: inspect.Parameter | None = None
+        for parameter in self.plan.signature.parameters.values():
+            if previous is not None and previous.kind is _Kind.POSITIONAL_ONLY is not parameter.kind:
+                pieces.append("/")
+            if parameter.kind is _Kind.KEYWORD_ONLY and "*" not in "".join(pieces):
+                pieces.append("*")
+            pieces.append(self._parameter(parameter))
+            previous = parameter
+        if previous is not None and previous.kind is _Kind.POSITIONAL_ONLY:
+            pieces.append("/")
+        return ", ".join(pieces)
+
+    def _parameter(self, parameter: inspect.Parameter) -> str:
+        marks = {_Kind.VAR_POSITIONAL: "*", _Kind.VAR_KEYWORD: "**"}
+        text = marks.get(parameter.kind, "") + parameter.name
+        if parameter.default is EMPTY:
+            return text
+        if parameter.name in self.omitted:
+            return f"{text}={self._omitted()}"
+        return f"{text}={self._default(parameter.name)}"
+
+    def _omitted(self) -> str:
+        return self.writer.constant("omitted", OMITTED)
+
+    def _default(self, name: str) -> str:
+        return self.writer.constant(f"default_{name}", self.plan.signature.parameters[name].default)
+
+    def _given(self, name: str) -> str:
+        """The value of a parameter, its default in place of what marks an omitted one."""
+        if name not in self.omitted:
+            return name
+        return f"({self._default(name)} if {name} is {self._omitted()} else {name})"
+
+    def _call(self) -> str:
+        """The call of the function with the parameters."""
+        pieces = []
+        for name, parameter in self.plan.signature.parameters.items():
+            match parameter.kind:
+                case _Kind.VAR_POSITIONAL:
+                    pieces.append(f"*{name}")
+                case _Kind.VAR_KEYWORD:
+                    pieces.append(f"**{name}")
+                case _Kind.KEYWORD_ONLY:
+                    pieces.append(f"{name}={self._given(name)}")
+                case _:
+                    pieces.append(self._given(name))
+        return f"{'await ' * self.plan.is_async}{self.function}({', '.join(pieces)})"
+
+    @staticmethod
+    def _mapping(values: Mapping[str, str]) -> str:
+        return f"{{{', '.join(f'{name!r}: {value}' for name, value in values.items())}}}"

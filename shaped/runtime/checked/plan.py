@@ -1,0 +1,150 @@
+"""What a function's signature asks of its calls: the hints of its parameters and of its result, resolved."""
+
+from __future__ import annotations
+
+import collections.abc
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shaped.runtime.checked import reference
+from shaped.runtime.checked.hints import Anything, Every, EveryPair, Hint
+from shaped.runtime.checked.lowering import lower
+from shaped.runtime.checked.reference import Bound, Mismatch, Unbound
+from shaped.runtime.checked.scope import reads_scope
+
+EMPTY = inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A function and the checks of its calls.
+
+    Args:
+        function: the function.
+        signature: its parameters.
+        parameters: what each parameter demands, in order.
+        result: what the result demands.
+        is_unresolved: some annotation names what does not exist yet.
+        is_async: it is a coroutine function: the result is what it gives when awaited.
+        is_scoped: its body may ask for the names of its call.
+        is_opaque: the signature is not its own, so that its arguments are handed on as they came.
+    """
+
+    function: Callable[..., Any]
+    signature: inspect.Signature
+    parameters: Mapping[str, Hint]
+    result: Hint
+    is_unresolved: bool
+    is_async: bool
+    is_scoped: bool
+    is_opaque: bool
+
+    @property
+    def operation(self) -> str:
+        """The function's name for messages: `Mlp.forward`."""
+        name = getattr(self.function, "__qualname__", None) or type(self.function).__qualname__
+        return str(name).rpartition("<locals>.")[2]
+
+    @property
+    def checks_nothing(self) -> bool:
+        """Whether every call passes."""
+        hints = (*self.parameters.values(), self.result)
+        return not self.is_scoped and all(isinstance(hint, Anything) for hint in hints)
+
+
+def plan_for(function: Callable[..., Any]) -> Plan:
+    """The checks of a function's calls.
+
+    Raises:
+        NotUnderstood: jaxtyping has to check them itself.
+    """
+    signature = inspect.signature(function)
+    plain = inspect.unwrap(function)
+    resolved = {name: _resolved(parameter.annotation, plain) for name, parameter in signature.parameters.items()}
+    result, result_is_known = _resolved(signature.return_annotation, plain)
+    is_async = inspect.iscoroutinefunction(function)
+    is_generator = inspect.isgeneratorfunction(plain) or inspect.isasyncgenfunction(plain)
+    parameters = {name: _of_parameter(signature.parameters[name], lower(hint)) for name, (hint, _) in resolved.items()}
+    return Plan(
+        function=function,
+        signature=signature,
+        parameters=parameters,
+        result=Anything() if is_async and _is_awaitable(result) else lower(result),
+        is_unresolved=not (result_is_known and all(known for _, known in resolved.values())),
+        is_async=is_async,
+        # The bodies of the others run after the call.
+        is_scoped=not is_async and not is_generator and _any_reads_scope(function),
+        is_opaque=not inspect.isfunction(function)
+        or hasattr(function, "__wrapped__")
+        or "__signature__" in vars(function),
+    )
+
+
+def _of_parameter(parameter: inspect.Parameter, hint: Hint) -> Hint:
+    if isinstance(hint, Anything):
+        return hint
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return Every(tuple, hint)
+    if parameter.kind is parameter.VAR_KEYWORD:
+        return EveryPair(dict, Anything(), hint)
+    return hint
+
+
+def _resolved(annotation: Any, function: Callable[..., Any]) -> tuple[Any, bool]:
+    """An annotation without strings, and whether all of its names exist. What is no type hint is no demand.
+
+    Like jaxtyping, it looks into the globals of the function; also into the variables around it that it uses.
+    """
+    if annotation is EMPTY:
+        return Any, True
+    around: dict[str, Any] = {}
+    code = getattr(function, "__code__", None)
+    for name, cell in zip(getattr(code, "co_freevars", ()), getattr(function, "__closure__", None) or ()):
+        try:
+            around[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+
+    def holder() -> None: ...
+
+    holder.__annotations__ = {"value": annotation}
+    try:
+        hints = typing.get_type_hints(holder, getattr(function, "__globals__", {}), around, include_extras=True)
+    except NameError:
+        return Any, False
+    except Exception:  # as jaxtyping: an annotation that is no type may be documentation
+        return Any, True
+    return hints["value"], True
+
+
+def _is_awaitable(hint: Any) -> bool:
+    """Whether the annotation of a coroutine function is of the coroutine, not of what it gives."""
+    return typing.get_origin(hint) in (collections.abc.Coroutine, collections.abc.Awaitable) or hint in (
+        collections.abc.Coroutine,
+        collections.abc.Awaitable,
+    )
+
+
+def _any_reads_scope(function: Any) -> bool:
+    """Whether a function, or one that it wraps, may ask for the names of its call."""
+    while True:
+        if reads_scope(function):
+            return True
+        if not hasattr(function, "__wrapped__"):
+            return False
+        function = function.__wrapped__
+
+
+def needs_omitted(hint: Hint, default: Any) -> bool:
+    """Whether a default has to be told from the same value given: where checking it fails, or binds names."""
+    if default is EMPTY or isinstance(hint, Anything):
+        return False
+    bound = Bound()
+    try:
+        reference.check(hint, default, "default", bound)
+    except (Mismatch, Unbound):
+        return True
+    return bool(bound.sizes or bound.packs)

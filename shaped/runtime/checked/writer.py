@@ -1,0 +1,60 @@
+"""Lines of generated code, the objects that they refer to, and names that collide with nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class Writer:
+    """Collects the lines of a function and the global names that they use.
+
+    Args:
+        taken: names that the code must not use for anything else: parameters.
+    """
+
+    def __init__(self, taken: frozenset[str]) -> None:
+        self.lines: list[str] = []
+        self.scope: dict[str, Any] = {}
+        self._taken = set(taken)
+        self._depth = 0
+        self._constants: dict[int, str] = {}
+
+    def line(self, *lines: str) -> None:
+        """Add lines at the current depth."""
+        self.lines += ["    " * self._depth + line for line in lines]
+
+    @contextmanager
+    def block(self, header: str) -> Iterator[None]:
+        """Add `header` and indent what is added inside."""
+        self.line(header)
+        self._depth += 1
+        before = len(self.lines)
+        yield
+        if len(self.lines) == before:
+            self.line("pass")
+        self._depth -= 1
+
+    def name(self, wish: str) -> str:
+        """A name that nothing else has, like `wish`."""
+        wish = "".join(character if character.isalnum() else "_" for character in wish)
+        name, number = wish, 1
+        while name in self._taken:
+            number += 1
+            name = f"{wish}_{number}"
+        self._taken.add(name)
+        return name
+
+    def constant(self, wish: str, value: Any) -> str:
+        """The global name of an object, the same for the same object."""
+        if id(value) not in self._constants:
+            name = self.name(wish)
+            self.scope[name] = value
+            self._constants[id(value)] = name
+        return self._constants[id(value)]
+
+    @property
+    def text(self) -> str:
+        """The source."""
+        return "\n".join(self.lines) + "\n"
