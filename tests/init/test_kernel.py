@@ -286,3 +286,51 @@ def test_the_polynomials_are_as_near_as_their_comments_say() -> None:
     for u in [*uniform, *(1 - i / 2**32 for i in range(1, 100)), *(radial_number("mixed", 0, i) for i in range(500))]:
         due = -2 * ln(u)
         assert abs(library.exported_log(u) - due) <= (2.0**-49 + near) * due
+
+
+EXHAUSTIVE = """
+int digits_of_long_double(void) { return LDBL_MANT_DIG; }
+
+/* How many of the 2^32 numbers u1 are not the quotient that defines them. */
+int64_t wrong_quotients(void) {
+    int64_t wrong = 0;
+    for (int64_t bits = 0; bits < (int64_t)1 << 32; bits++) {
+        double x = (double)(bits + 1) * 0x1p-32;
+        wrong += x - x * (1 / 4294967297.0) != (double)(bits + 1) / 4294967297.0;
+    }
+    return wrong;
+}
+
+/* The greatest relative errors of both functions, at every `step`th number. */
+void greatest_errors(uint64_t step, double *of_log, double *of_cosine) {
+    long double worst_log = 0, worst_cosine = 0;
+    for (uint64_t bits = 0; bits < (uint64_t)1 << 32; bits += step) {
+        double u = (double)(bits + 1) / 4294967297.0, turns = (double)bits * 0x1p-32;
+        long double log_error = fabsl(minus_two_log(u) / (-2 * logl(u)) - 1);
+        long double cosine_error = fabsl(cosine_of_turns(turns) / cosl(6.283185307179586 * turns) - 1);
+        worst_log = log_error > worst_log ? log_error : worst_log;
+        worst_cosine = cosine_error > worst_cosine ? cosine_error : worst_cosine;
+    }
+    *of_log = (double)worst_log, *of_cosine = (double)worst_cosine;
+}
+"""
+
+
+@pytest.mark.slow
+def test_all_quotients_are_exact_and_the_errors_of_many_logarithms_and_cosines_are_within_their_bounds() -> None:
+    library = c_kernel.load(kernel._source() + EXHAUSTIVE)
+    assert library is not None
+    library.wrong_quotients.restype = kernel.ctypes.c_int64
+    assert library.wrong_quotients() == 0
+    if library.digits_of_long_double() < 64:
+        pytest.skip("long double has no more digits than float64 here")
+    of_log, of_cosine = kernel.ctypes.c_double(), kernel.ctypes.c_double()
+    library.greatest_errors(kernel.ctypes.c_uint64(97), kernel.ctypes.byref(of_log), kernel.ctypes.byref(of_cosine))
+    assert 2.0**-52 < of_log.value < 2.0**-49
+    assert 2.0**-52 < of_cosine.value < 2.0**-50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme, seed, offset", SCHEMES)
+def test_it_equals_the_specification_on_many_elements(scheme: KernelScheme, seed: int, offset: int) -> None:
+    assert_equals_spec(scheme, seed, offset, 200_000, uncertain=5)
