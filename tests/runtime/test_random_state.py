@@ -35,8 +35,9 @@ def test_a_state_is_plain_data() -> None:
     [
         ("torch", torch.zeros(5, dtype=torch.uint8)),
         ("torch", None),
-        ("python", (3, (1, 2), None)),
-        ("numpy", ("MT19937", [1, 2], 0, 0, 0.0)),
+        ("python", (3, torch.tensor([1, 2]), None)),
+        ("python", None),
+        ("numpy", ("MT19937", torch.tensor([1, 2]), 0, 0, 0.0)),
     ],
 )
 def test_a_state_that_a_generator_refuses_is_a_problem_and_changes_nothing(name: str, value: object) -> None:
