@@ -32,6 +32,8 @@ _MODES = {"mixed": 0, "clamped": 1, "unmixed": 2}
 _LEAST_STD, _GREATEST_STD = 2.0**-900, 2.0**1000
 # Twice what the kernel takes its product to be off by, as a part of it: `ERROR` in `kernel.c`.
 _ERROR = 2.0**-46
+# Of a float32.
+_BYTES = 4
 # Elements that a thread fills at a time, and how many of them may be uncertain: one in two million is.
 BLOCK = 1 << 20
 _CAPACITY = 256
@@ -53,11 +55,17 @@ def fill_float32(out: Tensor, scheme: KernelScheme, seed: int, offset: int) -> T
     library = _library()
     if library is None or not _is_plain(out):
         return None
-    with torch.no_grad():
-        places = _fill(library, out, scheme, seed, offset)
-    if places is not None and not out.is_inference():
+    try:
+        address = out.data_ptr()
+    except RuntimeError:
+        return None  # a tensor that stands for others, as inside of vmap
+    places = _fill(library, address, out.numel(), scheme, seed, offset)
+    if places is None:
+        return None
+    if not out.is_inference():
         increment_version(out)  # so that autograd sees that what it may have saved has changed
-    return places
+    # A default device that the user has set is not meant.
+    return torch.tensor(places, dtype=torch.int64, device="cpu")
 
 
 def _is_plain(out: Tensor) -> bool:
@@ -73,51 +81,40 @@ def _is_plain(out: Tensor) -> bool:
     )
 
 
-def _fill(library: ctypes.CDLL, out: Tensor, scheme: KernelScheme, seed: int, offset: int) -> Tensor | None:
-    """`fill_float32` by a library that need not be right."""
-    key, count = splitmix64(seed), out.numel()
-    address, item = out.data_ptr(), out.element_size()
+def _fill(
+    library: ctypes.CDLL, address: int, count: int, scheme: KernelScheme, seed: int, offset: int
+) -> list[int] | None:
+    """Fill `count` float32 from `address` on by a library that need not be right, as `fill_float32` does."""
+    key = splitmix64(seed)
     if not isinstance(scheme, Normal):
-        low, span = interval(scheme)
+        low, width = interval(scheme)
 
         def fill_uniform(start: int) -> None:
             size = min(BLOCK, count - start)
-            library.fill_uniform(address + start * item, size, key, (offset + start) & MASK, low, span)
+            library.fill_uniform(address + start * _BYTES, size, key, (offset + start) & MASK, low, width)
 
         _on_all_threads(fill_uniform, range(0, count, BLOCK))
-        return torch.empty(0, dtype=torch.int64)
+        return []
     mean, std, mode = float(scheme.mean), float(scheme.std), _MODES[scheme.mode]
     if std != 0 and not _LEAST_STD <= std <= _GREATEST_STD:
         return None
-    uncertain: list[Tensor] = []
-    flooded = False
+    uncertain: list[int] = []
+    is_flooded = False
 
     def fill_normal(start: int) -> None:
-        nonlocal flooded
-        if flooded:
+        nonlocal is_flooded
+        if is_flooded:
             return
-        size = min(BLOCK, count - start)
-        found = torch.empty(_CAPACITY, dtype=torch.int64)
-        length = library.fill_normal(
-            mode,
-            address + start * item,
-            size,
-            key,
-            (offset + start) & MASK,
-            mean,
-            std,
-            found.data_ptr(),
-            _CAPACITY,
-        )
+        size, position = min(BLOCK, count - start), (offset + start) & MASK
+        found = (ctypes.c_int64 * _CAPACITY)()
+        length = library.fill_normal(mode, address + start * _BYTES, size, key, position, mean, std, found, _CAPACITY)
         if length < 0:
-            flooded = True
-        elif length > 0:
-            uncertain.append(found[:length] + start)
+            is_flooded = True
+        else:
+            uncertain.extend(start + place for place in found[:length])
 
     _on_all_threads(fill_normal, range(0, count, BLOCK))
-    if flooded:
-        return None
-    return torch.cat(uncertain).sort().values if uncertain else torch.empty(0, dtype=torch.int64)
+    return None if is_flooded else sorted(uncertain)
 
 
 def _on_all_threads(work: Callable[[int], None], starts: range) -> None:
@@ -225,12 +222,11 @@ def disagreement(library: ctypes.CDLL) -> str:
 
     A compiler may have been told to compute loosely, or be wrong.
     """
-    out = torch.empty(_RUN, dtype=torch.float32)
+    values = (ctypes.c_float * _RUN)()
     for check in _checks():
-        found = _fill(library, out, check.scheme, check.seed, check.offset)
-        if found is None or len(found) > _RUN // 8:
+        uncertain = _fill(library, ctypes.addressof(values), _RUN, check.scheme, check.seed, check.offset)
+        if uncertain is None or len(uncertain) > _RUN // 8:
             return f"{check.scheme}, seed {check.seed}: the kernel is certain of too little"
-        uncertain, values = set(found.tolist()), out.tolist()
         for place, due in check.due.items():
             if abs(values[place] - due) > (check.interval if place in uncertain else 0):
                 where = f"{check.scheme}, seed {check.seed}, element {check.offset + place}"

@@ -210,6 +210,21 @@ def test_there_is_no_kernel_for_other_tensors() -> None:
         assert kernel.fill_float32(torch.empty(4), Uniform(), 0, 0) is None
 
 
+def test_inside_of_vmap_there_is_no_kernel() -> None:
+    def is_filled(row: Tensor) -> Tensor:
+        return row + (kernel.fill_float32(row, Uniform(), 0, 0) is not None)
+
+    assert torch.equal(torch.func.vmap(is_filled)(torch.zeros(2, 3)), torch.zeros(2, 3))
+
+
+def test_the_default_device_is_not_meant() -> None:
+    out = torch.empty(kernel.BLOCK)
+    with torch.device("meta"):
+        places = kernel.fill_float32(out, Normal(), 0, 0)
+    assert places is not None
+    assert places.device.type == "cpu"
+
+
 def test_autograd_sees_the_change() -> None:
     weight, x = torch.ones(4), torch.ones(4, requires_grad=True)
     loss = (weight * x).sum()
@@ -260,8 +275,9 @@ def test_a_kernel_that_is_wrong_is_refused(old: str, new: str, monkeypatch: pyte
 
 def test_too_many_uncertain_elements_are_no_result() -> None:
     library = changed("ERROR = 0x1p-47", "ERROR = 0x1p-30")
-    assert kernel._fill(library, torch.empty(1 << 20), Normal(), 0, 0) is None
-    places = kernel._fill(library, torch.empty(1 << 10), Normal(), 0, 0)
+    out = torch.empty(1 << 20)
+    assert kernel._fill(library, out.data_ptr(), 1 << 20, Normal(), 0, 0) is None
+    places = kernel._fill(library, out.data_ptr(), 1 << 10, Normal(), 0, 0)
     assert places is not None
     assert 1 < len(places) < 100
 
