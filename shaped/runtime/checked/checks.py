@@ -87,8 +87,8 @@ class Checks:
                 self._every(hint, value, fail)
             case EveryPair():
                 self._every_pair(hint, value, fail)
-            case _:
-                self._require(self._condition(hint, value), fail)
+            case Instance() | Judged():
+                self._refuse_if(self._condition(hint, value, is_met=False), fail)
 
     @contextmanager
     def optional(self, hint: Hint, condition: str) -> Iterator[None]:
@@ -102,17 +102,20 @@ class Checks:
                 merge.branch()
         merge.finish()
 
-    def _require(self, condition: str, fail: Lines) -> None:
-        with self.writer.block(f"if not {condition}:"):
+    def _refuse_if(self, condition: str, fail: Lines) -> None:
+        with self.writer.block(f"if {condition}:"):
             self.writer.line(*fail)
 
-    def _condition(self, hint: Instance | Judged, value: str) -> str:
-        """An expression for a check that binds nothing."""
+    def _condition(self, hint: Instance | Judged, value: str, *, is_met: bool) -> str:
+        """An expression for whether a hint that binds nothing is met, or is not met."""
         if isinstance(hint, Judged):
-            return f"({self.writer.constant('judge', hint.judge)}({value}) is None)"
+            return f"{self.writer.constant('judge', hint.judge)}({value}) is {'' if is_met else 'not '}None"
         if hint.kind is type(None):
-            return f"({value} is None)"
-        return f"isinstance({value}, {self._class(hint.kind)})"
+            return f"{value} is {'' if is_met else 'not '}None"
+        return self._is_no(value, hint.kind).removeprefix("not " * is_met)
+
+    def _is_no(self, value: str, kind: Any) -> str:
+        return f"not {self.writer.builtin('isinstance')}({value}, {self._class(kind)})"
 
     def _class(self, kind: Any) -> str:
         return self.writer.constant(getattr(kind, "__name__", "array_type"), kind)
@@ -120,50 +123,45 @@ class Checks:
     # Arrays.
 
     def _array(self, hint: Array, value: str, fail: Lines) -> None:
+        has, length = self.writer.builtin("hasattr"), self.writer.builtin("len")
         if hint.array_type is Any:
-            self._require(f'(hasattr({value}, "shape") and hasattr({value}, "dtype"))', fail)
+            refused = [f'not {has}({value}, "shape")', f'not {has}({value}, "dtype")']
         else:
-            self._require(f"isinstance({value}, {self._class(hint.array_type)})", fail)
-        self._dtype(hint, value, fail)
-        if not hint.axes or all(self._is_known(axis) for axis in hint.axes):
+            refused = [self._is_no(value, hint.array_type)]
+        refused += self._dtype(hint, value)
+        if all(self._is_known(axis) for axis in hint.axes):
             sizes = "".join(f"{self._known(axis)}, " for axis in hint.axes)
-            with self.writer.block(f"if {value}.shape != ({sizes.strip()}):"):
-                self.writer.line(*fail)
+            self._refuse_if(" or ".join([*refused, f"{value}.shape != ({sizes.strip()})"]), fail)
             return
         shape = self.writer.name("shape")
-        self.writer.line(f"{shape} = {value}.shape")
         if hint.pack_index is None:
-            with self.writer.block(f"if len({shape}) != {len(hint.axes)}:"):
-                self.writer.line(*fail)
+            self._refuse_if(" or ".join([*refused, f"{length}({shape} := {value}.shape) != {len(hint.axes)}"]), fail)
             self._unpack(hint, shape, fail)
-        else:
-            if len(hint.axes) > 1:
-                with self.writer.block(f"if len({shape}) < {len(hint.axes) - 1}:"):
-                    self.writer.line(*fail)
+        elif len(hint.axes) > 1:
+            self._refuse_if(" or ".join([*refused, f"{length}({shape} := {value}.shape) < {len(hint.axes) - 1}"]), fail)
             self._around_pack(hint, hint.pack_index, shape, fail)
+        else:
+            self._refuse_if(" or ".join(refused), fail)
+            self._around_pack(hint, hint.pack_index, f"{value}.shape", fail)
 
-    def _dtype(self, hint: Array, value: str, fail: Lines) -> None:
+    def _dtype(self, hint: Array, value: str) -> list[str]:
+        """Expressions for a dtype that the annotation does not allow."""
         patterns = hint.hint.dtypes
         if not isinstance(patterns, tuple):
-            return  # any dtype
+            return []  # any dtype
         if not is_for_tensors(hint):
-            name_of = self.writer.constant("dtype_name", reference.dtype_name)
+            name = f"{self.writer.constant('dtype_name', reference.dtype_name)}({value}.dtype)"
             if all(isinstance(pattern, str) for pattern in patterns):
-                known = self.writer.constant("dtype_names", _interned(frozenset(patterns)))
-                self._require(f"({name_of}({value}.dtype) in {known})", fail)
-            else:
-                allows = self.writer.constant("allows", reference.allows)
-                known = self.writer.constant("dtype_patterns", patterns)
-                self._require(f"{allows}({known}, {name_of}({value}.dtype))", fail)
-            return
+                return [f"{name} not in {self.writer.constant('dtypes', _interned(frozenset(patterns)))}"]
+            allows = self.writer.constant("allows", reference.allows)
+            return [f"not {allows}({self.writer.constant('patterns', patterns)}, {name})"]
         torch = sys.modules["torch"]
         dtypes = {dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype)}
         allowed = frozenset(dtype for dtype in dtypes if reference.allows(patterns, reference.dtype_name(dtype)))
         if len(allowed) == 1:
             (single,) = allowed
-            self._require(f"({value}.dtype is {self.writer.constant(reference.dtype_name(single), single)})", fail)
-        else:
-            self._require(f"({value}.dtype in {self.writer.constant('dtypes', _interned(allowed))})", fail)
+            return [f"{value}.dtype is not {self.writer.constant(reference.dtype_name(single), single)}"]
+        return [f"{value}.dtype not in {self.writer.constant('dtypes', _interned(allowed))}"]
 
     def _is_known(self, axis: object) -> bool:
         """Whether an axis can only have one size, which a variable or the annotation gives."""
@@ -216,8 +214,7 @@ class Checks:
                 self._computed(axis, size, fail)
 
     def _compare(self, size: str, wanted: str, broadcastable: bool, fail: Lines) -> None:
-        with self.writer.block(f"if {f'{size} != 1 and ' * broadcastable}{size} != {wanted}:"):
-            self.writer.line(*fail)
+        self._refuse_if(f"{f'{size} != 1 and ' * broadcastable}{size} != {wanted}", fail)
 
     def _named(self, name: str, size: str, broadcastable: bool, fail: Lines) -> None:
         known = self.names.sizes.get(name)
@@ -244,18 +241,15 @@ class Checks:
             joined = self.writer.constant("joined_packs", reference.joined_packs)
             new = self.writer.name(f"sizes_{pack.name}")
             self.writer.line(f"{new} = {joined}({known.text if known else None}, {pack.broadcastable}, {sizes})")
-            with self.writer.block(f"if {new} is None:"):
-                self.writer.line(*fail)
+            self._refuse_if(f"{new} is None", fail)
             self.names.packs[pack.name] = Variable(new, True)
         elif known is not None and known.is_bound:
-            with self.writer.block(f"if {sizes} != {known.text}:"):
-                self.writer.line(*fail)
+            self._refuse_if(f"{sizes} != {known.text}", fail)
         else:
             new = self.writer.name(f"sizes_{pack.name}")
             self.writer.line(f"{new} = {sizes}")
             if known is not None:
-                with self.writer.block(f"if {known.text} is not None and {known.text} != {new}:"):
-                    self.writer.line(*fail)
+                self._refuse_if(f"{known.text} is not None and {known.text} != {new}", fail)
             self.names.packs[pack.name] = Variable(new, True)
 
     def _computed(self, axis: Computed, size: str, fail: Lines) -> None:
@@ -265,7 +259,7 @@ class Checks:
             return
         code = inlined(axis, frozenset(self.parameters))
         wanted = self.writer.name("wanted")
-        if code is None or any(name in self.names.sizes for name in code.functions):
+        if code is None or any(name in self.names.sizes or name in self.parameters for name in code.functions):
             with self.writer.block("try:"):
                 self.writer.line(f"{wanted} = {self._evaluated(axis)}")
         else:
@@ -275,15 +269,14 @@ class Checks:
                     self.writer.line(*self.refuse)  # no size of any tensor gives the axis a value
                     return
                 if not known.is_bound:
-                    with self.writer.block(f"if {known.text} is None:"):
-                        self.writer.line(*self.refuse)
+                    self._refuse_if(f"{known.text} is None", self.refuse)
             variables = {name: self.names.sizes[name].text for name in axis.names}
             if not code.may_raise:
                 self._compare(size, f"({code.text((), variables)})", False, fail)
                 return
             with self.writer.block("try:"):
                 self._inlined(axis, code, wanted, variables)
-        with self.writer.block("except Exception:"):
+        with self.writer.block(f"except {self.writer.builtin('Exception')}:"):
             self.writer.line(*self.refuse)
         self._compare(size, wanted, False, fail)
 
@@ -296,7 +289,8 @@ class Checks:
             self.writer.line(inline)
             return
         # As text a negative number or a string may mean something else than as a value.
-        with self.writer.block(f"if {' and '.join(f'type({name}) is int and {name} >= 0' for name in fields)}:"):
+        kind, whole = self.writer.builtin("type"), self.writer.builtin("int")
+        with self.writer.block(f"if {' and '.join(f'{kind}({name}) is {whole} and {name} >= 0' for name in fields)}:"):
             self.writer.line(inline)
         with self.writer.block("else:"):
             self.writer.line(f"{wanted} = {self._evaluated(axis)}")
@@ -328,18 +322,18 @@ class Checks:
     def _either(self, hint: Either, value: str, fail: Lines) -> None:
         simple = [option for option in hint.options if isinstance(option, (Instance, Judged))]
         if len(simple) == len(hint.options):
-            self._require(f"({' or '.join(self._condition(option, value) for option in simple)})", fail)
+            self._refuse_if(" and ".join(self._condition(option, value, is_met=False) for option in simple), fail)
             return
         # What binds nothing and is never an array may be asked first, whatever the order.
         first = [option for option in simple if isinstance(option, Instance) and _is_never(option.kind, hint)]
         rest = [option for option in hint.options if option not in first]
         merge = _Merge(self, hint)
-        condition = " or ".join(self._condition(option, value) for option in first)
-        if condition and merge.is_empty:
-            with self.writer.block(f"if not ({condition}):"):
+        if first and merge.is_empty:
+            others = " and ".join(self._condition(option, value, is_met=False) for option in first)
+            with self.writer.block(f"if {others}:"):
                 self._options(rest, value, fail, merge)
-        elif condition:
-            with self.writer.block(f"if {condition}:"):
+        elif first:
+            with self.writer.block(f"if {' or '.join(self._condition(o, value, is_met=True) for o in first)}:"):
                 merge.branch()
             with self.writer.block("else:"):
                 self._options(rest, value, fail, merge)
@@ -363,10 +357,8 @@ class Checks:
             self._options(later, value, fail, merge)
 
     def _row(self, hint: Row, value: str, fail: Lines) -> None:
-        with self.writer.block(
-            f"if not isinstance({value}, {self._class(hint.kind)}) or len({value}) != {len(hint.items)}:"
-        ):
-            self.writer.line(*fail)
+        length = f"{self.writer.builtin('len')}({value})"
+        self._refuse_if(f"{self._is_no(value, hint.kind)} or {length} != {len(hint.items)}", fail)
         if not hint.items:
             return
         parts = [self.writer.name(f"{value}_{i}") for i in range(len(hint.items))]
@@ -375,14 +367,14 @@ class Checks:
             self.check(item, part, fail)
 
     def _every(self, hint: Every, value: str, fail: Lines) -> None:
-        self._require(f"isinstance({value}, {self._class(hint.kind)})", fail)
+        self._refuse_if(self._is_no(value, hint.kind), fail)
         item = self.writer.name(f"{value}_item")
         known = hint.kind in (list, tuple)
         items = value if known else f"{self.writer.constant('again', reference.again)}({value})"
         self._loop(f"for {item} in {items}:", [(hint.item, item)], hint, fail)
 
     def _every_pair(self, hint: EveryPair, value: str, fail: Lines) -> None:
-        self._require(f"isinstance({value}, {self._class(hint.kind)})", fail)
+        self._refuse_if(self._is_no(value, hint.kind), fail)
         key, item = self.writer.name(f"{value}_key"), self.writer.name(f"{value}_item")
         self._loop(f"for {key}, {item} in {value}.items():", [(hint.key, key), (hint.value, item)], hint, fail)
 
@@ -401,8 +393,7 @@ class Checks:
                 for part, variable in parts:
                     self.check(part, variable, [f"{is_met} = False", "break"])
                 merge.branch()
-            with self.writer.block(f"if not {is_met}:"):
-                self.writer.line(*fail)
+            self._refuse_if(f"not {is_met}", fail)
         merge.finish()
 
 

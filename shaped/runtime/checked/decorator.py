@@ -46,11 +46,11 @@ def checked(target: Any = None, /) -> Any:
     >>> import torch
     >>> from jaxtyping import Float
     >>> @checked
-    ... def mix(x: Float[torch.Tensor, "b d"], weight: Float[torch.Tensor, "d e"]) -> Float[torch.Tensor, "b e"]:
-    ...     return x @ weight
+    ... def mix(x: Float[torch.Tensor, "b d"], w: Float[torch.Tensor, "d e"]) -> Float[torch.Tensor, "b e"]:
+    ...     return x @ w
     >>> mix(torch.ones(3, 4), torch.ones(5, 2))
     Traceback (most recent call last):
-    shaped.runtime.checked.failure.ShapeRefusal: argument weight of mix: (5, 2) does not match "d e": axis 0 is 5, not d=4
+    shaped.runtime.checked.failure.ShapeRefusal: argument w of mix: (5, 2) does not match "d e": axis 0 is 5, not d=4
     b = 3: axis 0 of x
     d = 4: axis 1 of x
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -54,6 +55,8 @@ class UnboundAxis(_Refusal, AnnotationError, jaxtyping.AnnotationError):
 OMITTED = type("Omitted", (), {"__repr__": lambda self: "<omitted>"})()
 """What a parameter of generated code has by default where its default is not checked."""
 
+NOTHING: Mapping[str, Any] = types.MappingProxyType({})
+
 _RETRIES = 64
 
 
@@ -77,14 +80,22 @@ class Explainer:
     defaults: Mapping[str, Any]
     wrapper: Callable[[], Any] = lambda: None
 
-    def refuse(self, arguments: dict[str, Any]) -> None:
-        """Raise what is wrong with the arguments of a call; return if nothing is, or if calls are not checked."""
+    def refuse(
+        self,
+        arguments: dict[str, Any],
+        sizes: Mapping[str, int] = NOTHING,
+        packs: Mapping[str, PackSizes] = NOTHING,
+    ) -> None:
+        """Raise what is wrong with the arguments of a call; return if nothing is, or if calls are not checked.
+
+        `sizes` and `packs` are what names stand for already: where the call is over and the arguments were changed.
+        """
         __tracebackhide__ = True
         if not self._is_checked():
             return
         # beartype looks at one item of a container, by chance: what it has seen once it has to see again.
         for _ in range(_RETRIES if any(map(_asks_beartype, self.parameters.values())) else 1):
-            error, cause = self._argument_error(arguments)
+            error, cause = self._argument_error(arguments, Bound(dict(sizes), dict(packs)))
             if error is not None:
                 raise error from cause
 
@@ -95,7 +106,7 @@ class Explainer:
         __tracebackhide__ = True
         if not self._is_checked():
             return
-        origins = self._bound(arguments)[0].origins
+        origins = self._bound(arguments, Bound())[0].origins
         for _ in range(_RETRIES if _asks_beartype(self.result) else 1):
             bound = Bound(dict(sizes), dict(packs), self._filled(arguments), dict(origins))
             try:
@@ -110,15 +121,15 @@ class Explainer:
         """The arguments with defaults for those that were not given."""
         return {name: self.defaults[name] if value is OMITTED else value for name, value in arguments.items()}
 
-    def _argument_error(self, arguments: Mapping[str, Any]) -> tuple[Fault | None, Exception | None]:
-        bound, name, problem = self._bound(arguments)
+    def _argument_error(self, arguments: Mapping[str, Any], bound: Bound) -> tuple[Fault | None, Exception | None]:
+        bound, name, problem = self._bound(arguments, bound)
         if problem is None:
             return None, None
         return self._error(problem, f"argument {name}", self.parameters[name], bound), problem.cause
 
-    def _bound(self, arguments: Mapping[str, Any]) -> tuple[Bound, str, Mismatch | Unbound | None]:
+    def _bound(self, arguments: Mapping[str, Any], bound: Bound) -> tuple[Bound, str, Mismatch | Unbound | None]:
         """The names that the arguments bind, and the first argument that is refused."""
-        bound = Bound(arguments=self._filled(arguments))
+        bound.arguments = self._filled(arguments)
         for name, hint in self.parameters.items():
             if arguments[name] is OMITTED:
                 continue

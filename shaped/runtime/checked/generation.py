@@ -6,7 +6,6 @@ import builtins
 import functools
 import inspect
 import itertools
-import keyword
 import linecache
 import weakref
 from collections.abc import Callable, Mapping
@@ -23,7 +22,6 @@ from shaped.spec.annotation import NamedPack
 
 _NUMBERS = itertools.count(1)
 _Kind = inspect.Parameter
-_RESERVED = frozenset(dir(builtins)) | frozenset(keyword.kwlist)
 
 
 def generate(plan: Plan) -> Callable[..., Any]:
@@ -51,7 +49,7 @@ class _Generator:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.writer = Writer(_RESERVED | frozenset(plan.signature.parameters))
+        self.writer = Writer(frozenset(plan.signature.parameters))
         self.omitted = {
             name
             for name, parameter in plan.signature.parameters.items()
@@ -136,42 +134,56 @@ class _Generator:
     def _call_and_check(self, checks: Checks, call: str, arguments: str, values: str) -> None:
         writer, result = self.writer, self.writer.name("result")
         is_checked = not isinstance(self.plan.result, Anything)
-        if not is_checked and not self.plan.is_scoped:
+        if not is_checked and not self.plan.is_scoped and not self.plan.rechecks:
             writer.line(f"return {call}")
             return
         if not self.plan.is_scoped:
             writer.line(f"{result} = {call}")
         else:
-            opened, closed = (
-                writer.constant("open_scope", scope.open_scope),
-                writer.constant("close_scope", scope.close_scope),
-            )
-            writer.line(f"{opened}({checks.sizes()}, {checks.packs()}, {values})")
-            memo = writer.name("memo")
-            with writer.block("try:"):
-                writer.line(f"{result} = {call}")
-            with writer.block("finally:"):
-                writer.line(f"{memo} = {closed}()")
-            if is_checked:
-                self._take_bindings(checks, memo)
+            self._call_in_scope(checks, call, result, values)
+        known = f"{checks.sizes()}, {checks.packs()}"
+        if self.plan.rechecks:
+            refuse = writer.constant("refuse", self.explainer.refuse)
+            checks.refuse = [f"{refuse}({arguments}, {known})", f"return {result}"]
+            self._check_parameters(checks)
         if is_checked:
             refuse = writer.constant("refuse_result", self.explainer.refuse_result)
-            leave = [f"{refuse}({result}, {arguments}, {checks.sizes()}, {checks.packs()})", f"return {result}"]
+            leave = [f"{refuse}({result}, {arguments}, {known})", f"return {result}"]
             checks.refuse = leave
             checks.check(self.plan.result, result, leave)
         writer.line(f"return {result}")
+
+    def _call_in_scope(self, checks: Checks, call: str, result: str, values: str) -> None:
+        """Call the function while jaxtyping knows the names of the call; take over what its body binds."""
+        writer, stack, memo = self.writer, self.writer.name("stack"), self.writer.name("memo")
+        storage, new = writer.constant("storage", scope.STORAGE), writer.constant("new_stack", scope.new_stack)
+        is_compiling = scope.compile_test()
+        if is_compiling is not None:
+            with writer.block(f"if {writer.constant('is_compiling', is_compiling)}():"):
+                writer.line(f"{result} = {call}", f"{memo} = None")
+        with writer.block("else:" if is_compiling is not None else "if True:"):
+            with writer.block("try:"):
+                writer.line(f"{stack} = {storage}.memo_stack")
+            with writer.block(f"except {writer.builtin('AttributeError')}:"):
+                writer.line(f"{stack} = {new}()")
+            writer.line(f"{stack}.append(({checks.sizes()}, {checks.packs()}, {{}}, {values}))")
+            with writer.block("try:"):
+                writer.line(f"{result} = {call}")
+            with writer.block("finally:"):
+                writer.line(f"{memo} = {stack}.pop()")
+        self._take_bindings(checks, memo)
 
     def _take_bindings(self, checks: Checks, memo: str) -> None:
         """Names that the body may have bound."""
         for name in size_names(self.plan.result):
             if name not in checks.names.sizes or not checks.names.sizes[name].is_bound:
                 variable = self.writer.name(f"size_{name}")
-                self.writer.line(f"{variable} = {memo}[0].get({name!r})")
+                self.writer.line(f"{variable} = {memo} and {memo}[0].get({name!r})")
                 checks.names.sizes[name] = Variable(variable, False)
         for name in pack_names(self.plan.result):
             if name not in checks.names.packs or not checks.names.packs[name].is_bound or name in self.growing:
                 variable = self.writer.name(f"sizes_{name}")
-                self.writer.line(f"{variable} = {memo}[1].get({name!r})")
+                self.writer.line(f"{variable} = {memo} and {memo}[1].get({name!r})")
                 if name not in self.growing:
                     self.writer.line(f"{variable} = {variable} and {variable}[1]")
                 checks.names.packs[name] = Variable(variable, False)

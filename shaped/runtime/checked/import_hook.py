@@ -105,7 +105,7 @@ def install_import_hook(packages: str | Iterable[str]) -> ImportHook:
     """
     names = (packages,) if isinstance(packages, str) else tuple(packages)
     for name in names:
-        if not isinstance(name, str) or not all(part.isidentifier() for part in name.split(".")):
+        if not _is_dotted(name):
             raise ValueError(f"install_import_hook: {name!r} is no name of a package: write it as in `import a.b`")
     imported = [name for name in names if _is_loaded(name)]
     if imported:
@@ -118,6 +118,10 @@ def install_import_hook(packages: str | Iterable[str]) -> ImportHook:
     finder = _Finder(names)
     sys.meta_path.insert(0, finder)
     return ImportHook(finder)
+
+
+def _is_dotted(name: object) -> bool:
+    return isinstance(name, str) and all(part.isidentifier() for part in name.split("."))
 
 
 def _is_loaded(name: str) -> bool:
@@ -167,7 +171,8 @@ class _Loader(SourceFileLoader):
             try:
                 stored = self.get_data(cache)
                 if stored.startswith(header):
-                    return marshal.loads(stored[len(header) :])
+                    loaded: CodeType = marshal.loads(stored[len(header) :])
+                    return loaded
             except (OSError, EOFError, ValueError, TypeError):
                 pass  # none, or a damaged one
         code, is_instrumented = _compile(self.get_data(path), path, fullname)
@@ -187,7 +192,7 @@ def _cache_path(source: str) -> str | None:
 
 def _compile(source: bytes, path: str, name: str) -> tuple[CodeType, bool]:
     """The code of a module, and whether it is instrumented; a fault of the instrumentation costs only the checks."""
-    tree = compile(source, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    tree = ast.parse(source, path)
     try:
         _Instrument().visit(tree)
         return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True), True
@@ -228,7 +233,8 @@ class _Instrument(ast.NodeTransformer):
         if not any(_is_left_alone(name) for name in _names(definition.decorator_list)):
             self.generic_visit(definition)
             # The line of the first decorator is that of the class.
-            definition.decorator_list.insert(0, _decorator_at((definition.decorator_list or [definition])[0]))
+            first = definition.decorator_list[0] if definition.decorator_list else definition
+            definition.decorator_list.insert(0, _decorator_at(first))
         return definition
 
 

@@ -13,9 +13,14 @@ from shaped.runtime.checked import reference
 from shaped.runtime.checked.hints import Anything, Every, EveryPair, Hint
 from shaped.runtime.checked.lowering import lower
 from shaped.runtime.checked.reference import Bound, Mismatch, Unbound
-from shaped.runtime.checked.scope import reads_scope
+from shaped.runtime.checked.scope import names_in, reads_scope
 
 EMPTY = inspect.Parameter.empty
+
+# What changes a tensor's shape or dtype where it stands.
+_CHANGE_AXES = frozenset(
+    "as_strided_ data resize_ resize_as_ set_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_".split()
+)
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,8 @@ class Plan:
         result: what the result demands.
         is_unresolved: some annotation names what does not exist yet.
         is_async: it is a coroutine function: the result is what it gives when awaited.
-        is_scoped: its body may ask for the names of its call.
+        is_scoped: its body runs within the call, and may ask for the names of the call.
+        rechecks: its body may change the axes of an argument in place, so that the arguments are checked again.
         is_opaque: the signature is not its own, so that its arguments are handed on as they came.
     """
 
@@ -40,6 +46,7 @@ class Plan:
     is_unresolved: bool
     is_async: bool
     is_scoped: bool
+    rechecks: bool
     is_opaque: bool
 
     @property
@@ -50,9 +57,9 @@ class Plan:
 
     @property
     def checks_nothing(self) -> bool:
-        """Whether every call passes."""
+        """Whether every call passes, and binds nothing that its body asks for."""
         hints = (*self.parameters.values(), self.result)
-        return not self.is_scoped and all(isinstance(hint, Anything) for hint in hints)
+        return all(isinstance(hint, Anything) for hint in hints) and not (self.is_scoped and reads_scope(self.function))
 
 
 def plan_for(function: Callable[..., Any]) -> Plan:
@@ -76,7 +83,8 @@ def plan_for(function: Callable[..., Any]) -> Plan:
         is_unresolved=not (result_is_known and all(known for _, known in resolved.values())),
         is_async=is_async,
         # The bodies of the others run after the call.
-        is_scoped=not is_async and not is_generator and _any_reads_scope(function),
+        is_scoped=not is_async and not is_generator,
+        rechecks=not is_generator and names_in(function).intersection(_CHANGE_AXES) != frozenset(),
         is_opaque=not inspect.isfunction(function)
         or hasattr(function, "__wrapped__")
         or "__signature__" in vars(function),
@@ -126,16 +134,6 @@ def _is_awaitable(hint: Any) -> bool:
         collections.abc.Coroutine,
         collections.abc.Awaitable,
     )
-
-
-def _any_reads_scope(function: Any) -> bool:
-    """Whether a function, or one that it wraps, may ask for the names of its call."""
-    while True:
-        if reads_scope(function):
-            return True
-        if not hasattr(function, "__wrapped__"):
-            return False
-        function = function.__wrapped__
 
 
 def needs_omitted(hint: Hint, default: Any) -> bool:

@@ -1,29 +1,56 @@
-"""The names of a checked call as jaxtyping keeps them, for bodies that ask `isinstance(y, Float[Tensor, "b"])`."""
+"""The names of a checked call as jaxtyping keeps them: its dynamic scope.
+
+A body may ask `isinstance(y, Float[Tensor, "b"])`, or call a function that does: `b` is that of the call under way.
+jaxtyping keeps the calls of a thread on a stack; generated code puts its own calls on the same one.
+"""
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from jaxtyping import _storage  # no public name opens a scope with names bound
 
-from shaped.runtime.checked.reference import PackSizes
-
-Memo = tuple[dict[str, int], dict[str, PackSizes], dict[str, Any], dict[str, Any]]
-"""jaxtyping's own record: sizes of names, of `*name`s, structures of trees, arguments."""
+STORAGE: Any = _storage._shape_storage
+"""Holds the stack of the thread, once there is one: `memo_stack`, a list of `(sizes, packs, trees, arguments)`."""
 
 _READERS = frozenset(["isinstance", "issubclass", "print_bindings"])
 
 
-def reads_scope(function: Callable[..., Any]) -> bool:
+def new_stack() -> list[Any]:
+    """The first stack of a thread."""
+    _storage.push_shape_memo({})
+    _storage.pop_shape_memo()
+    stack: list[Any] = STORAGE.memo_stack
+    return stack
+
+
+def compile_test() -> Callable[[], bool] | None:
+    """Says whether torch is compiling, so that a call is traced and has no scope; None without torch."""
+    torch = sys.modules.get("torch")
+    return None if torch is None else torch.compiler.is_dynamo_compiling  # type: ignore[no-any-return]  # a module
+
+
+def reads_scope(function: Any) -> bool:
     """Whether the body of a function may ask for the names of its call.
 
     >>> reads_scope(lambda x: isinstance(x, int)), reads_scope(lambda x: x + 1)
     (True, False)
     """
-    code = getattr(function, "__code__", None)
-    return code is not None and any(_READERS.intersection(inner.co_names) for inner in _codes(code))
+    return not _READERS.isdisjoint(names_in(function))
+
+
+def names_in(function: Any) -> frozenset[str]:
+    """The global names and attributes that a function uses, and those of what it wraps and of functions in it."""
+    names: set[str] = set()
+    while function is not None:
+        code = getattr(function, "__code__", None)
+        if code is not None:
+            names.update(*(inner.co_names for inner in _codes(code)))
+        function = getattr(function, "__wrapped__", None)
+    return frozenset(names)
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -32,16 +59,3 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _codes(constant)
-
-
-def open_scope(sizes: dict[str, int], packs: dict[str, PackSizes], arguments: dict[str, Any]) -> None:
-    """Make the names of a call those that jaxtyping sees."""
-    memo = _storage.push_shape_memo(arguments)
-    memo[0].update(sizes)
-    memo[1].update(packs)
-
-
-def close_scope() -> Memo:
-    """Leave the call; gives the names that its body has bound as well."""
-    memo: Memo = _storage._shape_storage.memo_stack.pop()
-    return memo

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import keyword
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,13 +13,14 @@ class Writer:
     """Collects the lines of a function and the global names that they use.
 
     Args:
-        taken: names that the code must not use for anything else: parameters.
+        parameters: the names of the function's parameters.
     """
 
-    def __init__(self, taken: frozenset[str]) -> None:
+    def __init__(self, parameters: frozenset[str]) -> None:
         self.lines: list[str] = []
         self.scope: dict[str, Any] = {}
-        self._taken = set(taken)
+        self._parameters = parameters
+        self._taken = {*parameters, *dir(builtins), *keyword.kwlist}
         self._depth = 0
         self._constants: dict[int, str] = {}
 
@@ -45,6 +48,10 @@ class Writer:
             name = f"{wish}_{number}"
         self._taken.add(name)
         return name
+
+    def builtin(self, name: str) -> str:
+        """The name of one of Python's own functions or exceptions, another one where a parameter has that name."""
+        return self.constant(name, getattr(builtins, name)) if name in self._parameters else name
 
     def constant(self, wish: str, value: Any) -> str:
         """The global name of an object, the same for the same object."""
