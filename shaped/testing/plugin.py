@@ -1,10 +1,12 @@
-"""The pytest plugin: one summary line for what `check_gradient` and `given_shapes` did, and `--shaped-level`.
+"""The pytest plugin: one summary line for what `check_gradient` and `given_shapes` did, `--shaped-level`, and
+`--shaped-packages`, the packages whose functions are checked.
 
 Under pytest-xdist the workers run the tests and the controller prints, so what a test found travels in its report.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -21,14 +23,37 @@ _PROPERTY_TEST = "property"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--shaped-level`."""
-    parser.getgroup("shaped").addoption(
+    """Add `--shaped-level` and `--shaped-packages`."""
+    group = parser.getgroup("shaped")
+    group.addoption(
+        "--shaped-packages",
+        metavar="NAMES",
+        default="",
+        help="packages and modules, separated by commas, whose functions and dataclasses are checked "
+        "(shaped.install_import_hook)",
+    )
+    group.addoption(
         "--shaped-level",
         choices=ACCEPTED,
         default=ACCEPTED[-1],
         help="the weakest level at which check_gradient passes: proved (for every size and value), exact (at every "
         "sample, with no tolerance) or enclosed (the default)",
     )
+
+
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Install the import hook before any conftest imports what is to be checked."""
+    names = [name.strip() for name in early_config.known_args_namespace.shaped_packages.split(",") if name.strip()]
+    if not names:
+        return
+    from shaped.runtime.checked.import_hook import UncheckedWarning, install_import_hook  # imports torch
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UncheckedWarning)
+        try:
+            install_import_hook(names)
+        except (UncheckedWarning, ValueError) as problem:
+            raise pytest.UsageError(f"--shaped-packages: {problem}") from None
 
 
 def pytest_configure(config: pytest.Config) -> None:
