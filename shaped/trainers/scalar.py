@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -326,9 +327,10 @@ class ScalarTrainer(Generic[Params, Inputs, NatInputs]):
         return self._step(self._inputs.take_lists(inputs, nats), lr).detach()
 
     def state_dict(self) -> dict[str, Any]:
-        """Copies of the parameters by name, and the state of the optimiser."""
+        """Copies of the parameters by name, and of the state of the optimiser."""
         params = {name: param.detach().clone() for name, param in zip(self.names, self._params)}
-        return {"params": params, "optimizer": None if self.optimizer is None else self.optimizer.state_dict()}
+        of_optimizer = None if self.optimizer is None else copy.deepcopy(self.optimizer.state_dict())
+        return {"params": params, "optimizer": of_optimizer}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Put back what `state_dict` gave; all of it or nothing.
