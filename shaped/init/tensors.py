@@ -6,17 +6,18 @@ environment variable `SHAPED_KERNELS=0` switches that off. torch's own random nu
 
 from __future__ import annotations
 
-import importlib
 import math
 import os
 from collections.abc import Sequence
-from types import ModuleType
 
 import torch
 from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor
 
+from shaped.init import kernel
 from shaped.init.fans import with_fans
-from shaped.init.schemes import KaimingUniform, Normal, Ones, Scheme, SchemeError, XavierUniform, Zeros
+from shaped.init.plain_thread import in_plain_threads
+from shaped.init.schemes import KaimingUniform, Normal, Scheme, SchemeError, Uniform, XavierUniform
 from shaped.init.vectorised import Sampler, sampler_of
 from shaped.init.vectorised_chunks import fill_in_chunks
 from shaped.init.vectorised_normal import redo
@@ -77,14 +78,14 @@ def tensor(
 
 
 def fill_(out: Tensor, scheme: Scheme, seed: int = 0, *, offset: int = 0) -> Tensor:
-    """Write `sample_at(scheme, seed, offset + f)`, rounded once, into the element at each row-major position f of `out`.
+    """Write `sample_at(scheme, seed, offset + f)`, rounded once, into the element at each row-major position f.
 
     Args:
-        out: of any strides and device; a leaf that requires a gradient may be written too. A tensor on the device
-            `meta` is left as it is.
+        out: of any strides and device; a leaf that requires a gradient may be written too. A tensor without
+            numbers, on the device `meta` or a fake one, is left as it is.
         scheme: fans that it lacks are those of `out`'s shape; for a shard give those of the whole (`with_fans`).
         seed: any int, modulo 2^64.
-        offset: the position of the first element of `out` in the whole tensor.
+        offset: the position of the first element of `out` in the whole tensor, 0 or more.
 
     Returns:
         `out`.
@@ -100,21 +101,27 @@ def fill_(out: Tensor, scheme: Scheme, seed: int = 0, *, offset: int = 0) -> Ten
     scheme = with_fans(_valid_scheme(scheme), out.shape)
     _require_int("seed", seed)
     _require_int("offset", offset)
+    if offset < 0:
+        raise SchemeError(f"fill_: offset is {offset}: 0 or more is needed")
     _require_dtype(out.dtype)
     if out.layout != torch.strided:
         raise SchemeError(f"fill_: out has layout {out.layout}: a strided tensor is needed")
     if any(stride == 0 and size > 1 for stride, size in zip(out.stride(), out.shape)):
         raise SchemeError(f"fill_: several elements of out share memory, strides {out.stride()}: give a copy of it")
-    if out.device.type == "meta":
+    if out.device.type == "meta" or isinstance(out, FakeTensor):
         return out
-
-    def sampler_for(size: int, device: torch.device) -> Sampler:
-        return sampler_of(scheme, seed, out.dtype, size, device)
 
     # A plain tensor on the same memory, for which torch asks no questions about gradients.
     plain = out.detach()
-    if not _filled_by_kernel(plain, scheme, seed, offset):
-        fill_in_chunks(plain, offset, sampler_for)
+
+    def sampler_for(size: int, device: torch.device) -> Sampler:
+        return sampler_of(scheme, seed, plain.dtype, size, device)
+
+    def fill() -> None:
+        if not _filled_by_kernel(plain, scheme, seed, offset):
+            fill_in_chunks(plain, offset, sampler_for)
+
+    in_plain_threads(fill, plain)
     return out
 
 
@@ -152,26 +159,16 @@ def _filled_by_kernel(out: Tensor, scheme: Scheme, seed: int, offset: int) -> bo
     """Whether the compiled kernel did it, all but the elements that it was not certain of, which are done here."""
     if out.device.type != "cpu" or out.dtype != torch.float32 or out.numel() < LEAST_FOR_KERNEL:
         return False
-    if isinstance(scheme, (Zeros, Ones)) or not out.is_contiguous() or os.environ.get("SHAPED_KERNELS") == "0":
+    if not isinstance(scheme, (Uniform, XavierUniform, KaimingUniform, Normal)) or not out.is_contiguous():
         return False
-    kernel = _kernel()
-    if kernel is None:
+    if os.environ.get("SHAPED_KERNELS") == "0":
         return False
     flat = out.view(-1)
-    uncertain: Tensor | None = kernel.fill_float32(flat, scheme, seed, offset)
+    uncertain = kernel.fill_float32(flat, scheme, seed, offset)
     if uncertain is None:
         return False
-    if uncertain.numel():
-        assert isinstance(scheme, Normal), "the other schemes are exact"
-        redo(flat, uncertain, scheme, seed, offset)
+    redo(flat, uncertain, scheme, seed, offset)
     return True
-
-
-def _kernel() -> ModuleType | None:
-    try:
-        return importlib.import_module("shaped.init.kernel")
-    except ModuleNotFoundError:
-        return None
 
 
 def _valid_scheme(scheme: object) -> Scheme:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import torch
 from torch import Tensor
 
+from shaped.init.plain_thread import in_plain_threads
 from shaped.init.vectorised import Sampler
 
 # The most elements for which an operation of torch stays in its thread (at::internal::GRAIN_SIZE): it is the chunks
@@ -26,7 +26,8 @@ def fill_in_chunks(out: Tensor, first: int, sampler_for: Callable[[int, torch.de
     Args:
         out: of any strides and device.
         first: the position of its first element.
-        sampler_for: makes a sampler from the most elements that it will be asked for and its device.
+        sampler_for: makes a sampler from the most elements that it will be asked for and its device. It is called in
+            each thread.
     """
     # Other devices have no float64, or may not be trusted with its rounding.
     device = out.device if out.device.type == "cuda" else torch.device("cpu")
@@ -35,29 +36,25 @@ def fill_in_chunks(out: Tensor, first: int, sampler_for: Callable[[int, torch.de
     lock = threading.Lock()
 
     def fill_runs() -> None:
-        # Both modes are a thread's own. A tensor made in inference mode can be written in that mode only.
-        with torch.inference_mode(out.is_inference()), torch.no_grad():
-            sampler = sampler_for(size, device)
-            buffer = torch.empty(size, dtype=out.dtype, device=device)
-            while True:
-                with lock:
-                    start, run = next(runs, (0, None))
-                if run is None:
-                    return
-                if run.dim() == 1 and run.is_contiguous() and run.device == device:
-                    sampler.draw_into(run, first + start)
-                else:
-                    values = buffer[: run.numel()]
-                    sampler.draw_into(values, first + start)
-                    run.copy_(values.view(run.shape))
+        sampler = sampler_for(size, device)
+        buffer = torch.empty(size, dtype=out.dtype, device=device)
+        while True:
+            with lock:
+                start, run = next(runs, (0, None))
+            if run is None:
+                return
+            if run.dim() == 1 and run.is_contiguous() and run.device == device:
+                sampler.draw_into(run, first + start)
+            else:
+                values = buffer[: run.numel()]
+                sampler.draw_into(values, first + start)
+                run.copy_(values.view(run.shape))
 
-    threads = min(torch.get_num_threads(), out.numel() // (size * LEAST_CHUNKS_A_THREAD)) if size else 0
-    if threads < 2 or device.type != "cpu":
+    threads = min(torch.get_num_threads(), out.numel() // (size * LEAST_CHUNKS_A_THREAD))
+    if threads > 1 and device.type == "cpu":
+        in_plain_threads(fill_runs, out, threads)
+    else:
         fill_runs()
-        return
-    with ThreadPoolExecutor(threads, "shaped.init") as pool:
-        for done in [pool.submit(fill_runs) for _ in range(threads)]:
-            done.result()
 
 
 def enumerate_runs(out: Tensor, size: int) -> Iterator[tuple[int, Tensor]]:

@@ -1,7 +1,7 @@
 """Normal elements on libtorch, with the bits of `sample_at` whichever library computes torch's `log`, `cos` and `sqrt`.
 
 In a narrow dtype the library's float64 is off by a little, and rounds to the right number unless a boundary between two
-numbers is within its error. Those elements, one in a million or so, are computed by `sample_at` itself. In float64
+numbers is within its error. Those elements, about one in a million, are computed by `sample_at` itself. In float64
 each function is correctly rounded instead, by the sums of two float64 of `double_double`.
 """
 
@@ -15,7 +15,7 @@ from shaped.init.double_double_ln import ln
 from shaped.init.double_double_sqrt import sqrt
 from shaped.init.rounding import rounded
 from shaped.init.sampling import DIVISOR, LEAST_CLAMPED, TWO_PI, sample_at
-from shaped.init.schemes import Normal
+from shaped.init.schemes import Normal, Scheme
 from shaped.init.vectorised_bits import Stream
 from shaped.init.vectorised_rounding import BITS, FORMATS, round_into
 
@@ -27,6 +27,9 @@ ERROR_OF_RADIUS = 2.0**-46
 # Products of a std below this can be subnormal, and are then off by more than that: by less than 2^-1000.
 LEAST_STD = 2.0**-900
 ERROR_OF_SUBNORMALS = 2.0**-1000
+# Where more elements of a chunk are uncertain, as around a mean that is half way between two numbers, all are computed
+# in float64, which takes as long as `sample_at` does for so many.
+MOST_UNCERTAIN = 64
 
 
 class _Uniforms:
@@ -83,8 +86,14 @@ class NarrowNormalSampler:
         round_into(least_rounded, least)
         round_into(out, most)
         least_bits, most_bits = least_rounded.view(BITS[out.dtype]), out.view(BITS[out.dtype])
-        if not torch.equal(least_bits, most_bits):
-            redo(out, (least_bits != most_bits).nonzero().flatten(), self._scheme, self._seed, first)
+        if torch.equal(least_bits, most_bits):
+            return
+        uncertain = (least_bits != most_bits).nonzero().flatten()
+        if len(uncertain) <= MOST_UNCERTAIN:
+            redo(out, uncertain, self._scheme, self._seed, first)
+        else:
+            ExactNormalSampler(self._scheme, self._seed, count, out.device).draw_into(least, first)
+            round_into(out, least)
 
     def _buffer_like(self, out: Tensor) -> Tensor:
         if out.dtype not in self._least_rounded:
@@ -92,7 +101,7 @@ class NarrowNormalSampler:
         return self._least_rounded[out.dtype][: out.numel()]
 
 
-def redo(out: Tensor, positions: Tensor, scheme: Normal, seed: int, first: int) -> None:
+def redo(out: Tensor, positions: Tensor, scheme: Scheme, seed: int, first: int) -> None:
     """Write the elements at some positions of `out`, whose own first position is `first`, by the specification."""
     to = FORMATS[out.dtype]
     values = [rounded(sample_at(scheme, seed, first + position), to) for position in positions.tolist()]
