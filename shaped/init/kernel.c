@@ -120,7 +120,7 @@ INLINE double cosine_of_turns(double u) {
 static const double ERROR = 0x1p-47;
 
 typedef struct {
-    float least, greatest;
+    float inner, outer; /* next to the mean, and away from it */
 } Interval;
 
 /* What the element at position `i` may be. Rounding keeps order, so that what lies between the two products, lies
@@ -143,7 +143,7 @@ INLINE Interval normal_element(int mode, uint64_t key, uint64_t i, double mean, 
 }
 
 /* Nonzero if the ends are not the same float32: zeros of different sign are not. */
-INLINE uint32_t uncertain(Interval ends) { return bits_of_float(ends.least) ^ bits_of_float(ends.greatest); }
+INLINE uint32_t uncertain(Interval ends) { return bits_of_float(ends.inner) ^ bits_of_float(ends.outer); }
 
 INLINE int64_t normal_blocks(int mode, float *out, int64_t count, uint64_t key, uint64_t offset, double mean, double std,
                              int64_t *found, int64_t capacity) {
@@ -153,7 +153,7 @@ INLINE int64_t normal_blocks(int mode, float *out, int64_t count, uint64_t key, 
         uint32_t any = 0;
         for (int64_t j = 0; j < size; j++) {
             Interval ends = normal_element(mode, key, offset + (uint64_t)(start + j), mean, std);
-            out[start + j] = ends.least;
+            out[start + j] = ends.inner;
             any |= uncertain(ends);
         }
         if (!any) {
@@ -161,7 +161,7 @@ INLINE int64_t normal_blocks(int mode, float *out, int64_t count, uint64_t key, 
         }
         for (int64_t j = 0; j < size; j++) {
             Interval ends = normal_element(mode, key, offset + (uint64_t)(start + j), mean, std);
-            out[start + j] = ends.least;
+            out[start + j] = ends.inner;
             if (uncertain(ends)) {
                 if (length == capacity) {
                     return FLOODED;
