@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -118,7 +118,7 @@ class Trainer:
                 self._stop(f"{place}: the loss is {value}, but the norm of its gradients is {norm}", step)
                 return None, 0
         self.optimizer.step()
-        return {"loss": value, **{name: float(one) for name, one in metrics.items()}}, batch_size(batch)
+        return {"loss": value, **_numbers(metrics)}, batch_size(batch)
 
     def _stop(self, what: str, step: int) -> None:
         """Raise the error, if such a batch is not to be skipped."""
@@ -147,13 +147,17 @@ def measure(
             if device is not None:
                 batch = to_device(batch, device)
             value, metrics = scalar_of(loss(model, batch), f"epoch {epoch}, validation batch {number}")
-            values = {"loss": float(value), **{name: float(one) for name, one in metrics.items()}}
-            mean.add(values, batch_size(batch))
+            mean.add({"loss": float(value), **_numbers(metrics)}, batch_size(batch))
     if number == 0:
         raise ValueError(
             f"epoch {epoch}: validation gave no batch; an iterator is empty after it was gone through once"
         )
     return mean.values()
+
+
+def _numbers(metrics: Mapping[str, Tensor | float]) -> dict[str, float]:
+    """Metrics as numbers."""
+    return {name: float(one.detach() if isinstance(one, Tensor) else one) for name, one in metrics.items()}
 
 
 def _learning_rate(optimizer: Optimizer) -> float:
