@@ -163,6 +163,11 @@ def test_the_reference_has_no_seed_for_other_layers() -> None:
         plan_module(nn.Sequential(nn.Linear(2, 2), nn.Conv1d(2, 2, 1)), Uniform(), seeds="reference")
 
 
+def test_rows_of_their_own_need_a_seed_too() -> None:
+    with pytest.raises(RuleError, match="seeds for linear layers only"):
+        plan_module(nn.LSTM(2, 3), {"*": ExceptRows(Zeros(), 0, 3, rows=Uniform())}, seeds="reference")
+
+
 def test_constants_need_no_seed_of_the_reference() -> None:
     model = nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2), nn.PReLU())
     assert set(plan_module(model, XavierUniform(), seeds="reference")) == set(bits(model))
@@ -185,6 +190,15 @@ def test_a_module_that_stands_in_two_places_is_drawn_by_its_first_name() -> None
     assert list(plan_module(model, Normal())) == ["encoder.0.weight", "encoder.0.bias"]
 
 
+def test_a_module_that_knows_its_parent_is_walked_once() -> None:
+    class Child(nn.Linear):
+        parent: nn.Module
+
+    parent = nn.Sequential(Child(2, 2))
+    parent[0].parent = parent
+    assert list(plan_module(parent, Normal())) == ["0.weight", "0.bias"]
+
+
 def test_two_parameters_that_are_the_same_memory_are_tied() -> None:
     model = net()
     model.append(nn.Linear(4, 2))
@@ -204,6 +218,22 @@ def test_parameters_that_share_memory_in_part_are_refused() -> None:
     assert bits(model) == before
     init_module(model, {"0.*": Normal(), "1.*": Keep()})
     assert torch.equal(second.weight, tensor(Normal(), (4, 4), parameter_seed(0, "0.weight")).t())
+
+
+def test_each_two_that_share_memory_are_named() -> None:
+    whole = torch.empty(12)
+    model = nn.ParameterDict(
+        {
+            "whole": nn.Parameter(whole),
+            "first": nn.Parameter(whole[:4]),
+            "last": nn.Parameter(whole[8:]),
+            "bits": nn.Parameter(whole[4:6].view(torch.float16)),
+        }
+    )
+    with pytest.raises(RuleError) as raised:
+        init_module(model, {"*": Ones()})
+    named = [line.split(" share")[0].strip() for line in str(raised.value).splitlines()[1:]]
+    assert sorted(named) == ["whole and bits", "whole and first", "whole and last"]
 
 
 def test_parameters_that_are_disjoint_columns_of_one_memory_are_drawn() -> None:
@@ -253,6 +283,7 @@ def test_each_dtype_is_drawn_in_its_own_precision(dtype: torch.dtype) -> None:
     assert torch.equal(layer.weight, tensor(Normal(), (4, 3), parameter_seed(0, "weight"), dtype))
 
 
+@pytest.mark.filterwarnings("ignore:Initializing zero-element tensors")
 def test_parameters_without_elements_are_no_trouble() -> None:
     init_module(nn.Sequential(nn.Linear(0, 3), nn.Linear(3, 0)), XavierUniform())
 
@@ -300,7 +331,7 @@ def test_a_parametrized_tensor_is_drawn_as_before_it_was_parametrized(register: 
     assert list(plan_module(after, Normal())) == ["0.bias", "0.weight"]
     assert bits(after) == bits(before)
     assert all(torch.equal(one, buffers[name]) for name, one in after.named_buffers())
-    assert after.training
+    assert all(module.training for module in after.modules())
 
 
 def test_a_parametrization_that_cannot_be_inverted_counts_as_the_identity() -> None:
@@ -317,6 +348,57 @@ def test_a_parametrization_that_cannot_be_inverted_counts_as_the_identity() -> N
     init_module(layer, {nn.Linear: Normal(), "parametrizations.weight.0.shift": Zeros()})
     assert torch.equal(layer.weight.triu(), tensor(Normal(), (3, 3), parameter_seed(0, "weight")).triu())
     assert torch.equal(layer.weight, layer.weight.T)
+
+
+def test_a_parametrization_that_says_it_has_no_inverse_counts_as_the_identity() -> None:
+    layer = parametrizations.orthogonal(nn.Linear(3, 3, bias=False), "weight", "cayley", use_trivialization=False)
+    init_module(layer, Normal())
+    original = layer.get_parameter("parametrizations.weight.original")
+    assert torch.equal(original, tensor(Normal(), (3, 3), parameter_seed(0, "weight")))
+
+
+class Times(nn.Module):
+    def __init__(self, factor: float) -> None:
+        super().__init__()
+        self.factor = factor
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.factor
+
+    def right_inverse(self, x: Tensor) -> Tensor:
+        return x / self.factor
+
+
+class Plus(Times):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.factor
+
+    def right_inverse(self, x: Tensor) -> Tensor:
+        return x - self.factor
+
+
+def test_several_parametrizations_are_inverted_from_the_last() -> None:
+    layer = nn.Linear(3, 2)
+    parametrize.register_parametrization(layer, "weight", Times(4))
+    parametrize.register_parametrization(layer, "weight", Plus(1))
+    init_module(layer, {"*": Ones()})
+    assert torch.equal(layer.weight, torch.ones(2, 3))
+    assert not layer.get_parameter("parametrizations.weight.original").any()
+
+
+def test_an_inverse_of_another_shape_is_refused() -> None:
+    class Half(Times):
+        def right_inverse(self, x: Tensor) -> Tensor:
+            return x[: len(x) // int(self.factor)]
+
+    layer = nn.Linear(3, 2)
+    half = Half(1)
+    parametrize.register_parametrization(layer, "weight", half)
+    half.factor = 2
+    with pytest.raises(
+        RuleError, match=r"weight is parametrized by .* \[\(2, 3\)\], and right_inverse gives \[\(1, 3\)\]"
+    ):
+        init_module(layer, {"*": Ones()})
 
 
 def test_a_parametrization_that_draws_random_numbers_is_refused() -> None:

@@ -108,6 +108,11 @@ def test_a_function_decides_by_the_place_or_leaves_the_decision_to_later_rules()
     assert set(found.values()) == {Ones(), Zeros()}
 
 
+def test_a_function_that_always_leaves_the_decision_is_no_typo() -> None:
+    layer = nn.Linear(2, 3)
+    assert schemes(layer, {"weight": lambda place: None, nn.Linear: Zeros()}) == {"weight": Zeros(), "bias": Zeros()}
+
+
 def test_a_place_says_where_the_parameter_stands() -> None:
     model, places = Model(), []
     plan_module(model, [Rule("*.q.bias", lambda place: places.append(place) or Zeros()), Rule("*", Keep())])
