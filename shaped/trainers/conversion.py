@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from shaped.errors import DtypeError, ShapeError
+from shaped.runtime.tensor_types import dtype_name
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -38,8 +39,8 @@ def float_tensor(value: Any, called: str, dtype: torch.dtype, device: torch.devi
     if given is None:
         return torch.tensor(_nested(value, called, _as_float), dtype=dtype, device=device)
     if not given.is_floating_point():
-        hint = "floats come first, then integers; numbers of ints are made floats by x.float()"
-        raise DtypeError(called, f"dtype {_name(given.dtype)} does not match {_name(dtype)}", hint=hint)
+        hint = ".float(), or after the float inputs if they are labels" if called.startswith("input") else ".float()"
+        raise DtypeError(called, f"dtype {dtype_name(given.dtype)} does not match {dtype_name(dtype)}", hint=hint)
     return given.to(device=device, dtype=dtype)
 
 
@@ -60,12 +61,8 @@ def integer_tensor(value: Any, called: str, device: torch.device) -> Tensor:
         return torch.tensor(_nested(value, called, _as_int), dtype=torch.int64, device=device)
     if given.is_floating_point() or given.is_complex():
         hint = "integer inputs keep their dtype: give them as y.long()"
-        raise DtypeError(called, f"dtype {_name(given.dtype)} is no integer dtype", hint=hint)
+        raise DtypeError(called, f"dtype {dtype_name(given.dtype)} is no integer dtype", hint=hint)
     return given.to(device=device)
-
-
-def _name(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
 
 
 def _from_array(value: Any, called: str) -> Tensor | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from shaped.errors import DtypeError
+from shaped.runtime.tensor_types import dtype_name
 
 
 def require_device(device: torch.device | str, dtype: torch.dtype) -> torch.device:
@@ -18,7 +19,7 @@ def require_device(device: torch.device | str, dtype: torch.dtype) -> torch.devi
         DtypeError: the dtype is no float dtype, or the device has none of it.
         ValueError: there is no such device.
     """
-    name = str(dtype).removeprefix("torch.")
+    name = dtype_name(dtype)
     if not dtype.is_floating_point:
         raise DtypeError("the trainer", f"{name} is no float dtype", hint="torch.float32")
     try:
@@ -31,5 +32,7 @@ def require_device(device: torch.device | str, dtype: torch.dtype) -> torch.devi
         try:
             torch.zeros(1, dtype=dtype, device=place)
         except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
-            raise ValueError(f"device {place} cannot hold {name}: {str(error).splitlines()[0]}") from None
+            raise ValueError(
+                f"device {place} cannot hold {name}: {str(error).splitlines()[0].split('. ')[0]}"
+            ) from None
     return place

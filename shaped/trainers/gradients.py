@@ -48,7 +48,7 @@ class Compiled:
     """The loss and the gradients as one graph that `torch.compile` makes.
 
     Args:
-        loss: the loss; all of it has to be what `torch.compile` can trace.
+        loss: a loss that writes to nothing; all of it has to be what `torch.compile` can trace.
         params: the live parameters.
         trainable: which of them are trained.
         backend: the backend of `torch.compile`.

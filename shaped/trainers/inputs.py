@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from shaped.errors import AnnotationError, DtypeError
+from shaped.runtime.tensor_types import dtype_name
 from shaped.runtime.tlist import TList
 from shaped.spec.binding import Bindings
 from shaped.trainers.conversion import float_tensor, integer_tensor
@@ -55,7 +56,7 @@ class InputsOfTrainer:
         self._right: set[tuple[Any, ...]] = set()
         self._no_nats = None if nats else TList()
         for each in floats:
-            name = str(dtype).removeprefix("torch.")
+            name = dtype_name(dtype)
             if name not in each.annotation.dtype.names:
                 raise DtypeError(each.called, f"dtype {name} of the trainer does not match {each.annotation}")
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from shaped.errors import Fault, ShapeError
+from shaped.errors import DtypeError, Fault, ShapeError
+from shaped.runtime.tensor_types import dtype_name
 from shaped.runtime.tlist import TList
 
 if TYPE_CHECKING:
@@ -66,6 +67,11 @@ class ModuleLoss:
         self._around = _Around(self)
         self._names = [name for name, _ in self._around.named_parameters()]
 
+    def compiled(self, backend: str) -> ModuleLoss:
+        """The same loss, compiled; what it writes to buffers is written."""
+        compiled: Callable[..., Any] = torch.compile(self.function, backend=backend)
+        return ModuleLoss(self.module, compiled, self.takes_nats)
+
     def __call__(self, params: AnyList, inputs: AnyList, nats: AnyList) -> Any:
         return self.function(self.module, inputs, nats) if self.takes_nats else self.function(self.module, inputs)
 
@@ -120,10 +126,11 @@ def _accepts(signature: inspect.Signature, count: int) -> bool:
 
 
 def require_scalar(loss: object) -> Tensor:
-    """The loss, which has to be a tensor without axes.
+    """The loss, which has to be a tensor of floats without axes.
 
     Raises:
-        ShapeError: it is something else.
+        ShapeError: it has axes, or is no tensor.
+        DtypeError: it has another dtype.
     """
     if not isinstance(loss, Tensor):
         raise ShapeError("the loss", f"is a {type(loss).__name__}, no tensor", hint="return the tensor, not its item()")
@@ -135,4 +142,6 @@ def require_scalar(loss: object) -> Tensor:
             shape,
             hint=".mean() or .sum()?",
         )
+    if not loss.is_floating_point():
+        raise DtypeError("the loss", f"its dtype is {dtype_name(loss.dtype)}, which has no gradient")
     return loss

@@ -209,9 +209,12 @@ class ScalarTrainer(Generic[Params, Inputs, NatInputs]):
                 stacklevel=3,
             )
         backend = compile if isinstance(compile, str) else "inductor"
-        self._computing: Recorded | Compiled = (
-            Compiled(loss, self._params, is_trained, backend) if compile else Recorded(loss, self._params, trained)
-        )
+        self._computing: Recorded | Compiled
+        if compile and isinstance(loss, FunctionLoss):
+            self._computing = Compiled(loss, self._params, is_trained, backend)
+        else:
+            run = loss.compiled(backend) if compile and isinstance(loss, ModuleLoss) else loss
+            self._computing = Recorded(run, self._params, trained)
 
     @property
     def params(self) -> Params:

@@ -11,6 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+Family = Callable[[int, int, int], "Problem"]
+
 
 @dataclass(frozen=True)
 class Problem:

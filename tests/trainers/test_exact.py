@@ -22,12 +22,10 @@ from shaped.spec.scalars.system import Undefined
 from shaped.spec.tensor import NotExpressible
 from shaped.trainers import ScalarTrainer, exact_loss_and_gradients, exact_sgd_step
 from shaped.verify.budget import Budget, compare
-from tests.trainers.families import FAMILIES, Problem, classification, regression
+from tests.trainers.families import FAMILIES, Family, Problem, classification, regression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    Family = Callable[[int, int, int], Problem]
 
 FORMATS = {torch.float32: FLOAT32, torch.float64: FLOAT64}
 families = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
