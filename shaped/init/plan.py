@@ -141,16 +141,19 @@ def _decisions(found: list[Slot], rules: Sequence[Rule]) -> list[Decision]:
                     break
         else:
             undecided.append(_described(slot.place))
-    if undecided:
-        advice = "add rules for them; Rule('*', Keep()) as the last one leaves them as they are"
-        raise RuleError(listed("init_module: no rule decides", undecided, advice))
     unused = [
         f"{rule.described()} {_why_unused(rule, found)}"
         for number, rule in enumerate(rules)
         if number not in used and not rule.may_be_unused and rule.pattern != "*"  # for the rest, if there is any
     ]
+    faults: list[str] = []
+    if undecided:
+        advice = "add rules for them; Rule('*', Keep()) as the last one leaves them as they are"
+        faults.append(listed("init_module: no rule decides", undecided, advice))
     if unused:
-        raise RuleError(listed("init_module: a rule decides nothing", unused))
+        faults.append(listed("init_module: a rule decides nothing", unused))
+    if faults:
+        raise RuleError("\n".join(faults))
     return decisions
 
 

@@ -155,6 +155,16 @@ def test_all_rules_that_match_nothing_are_named() -> None:
     )
 
 
+def test_a_typo_is_told_beside_the_parameter_that_it_left_without_a_rule() -> None:
+    with pytest.raises(RuleError) as raised:
+        plan_module(nn.Linear(2, 3), {"wieght": Ones(), "bias": Zeros()})
+    assert str(raised.value) == (
+        "init_module: no rule decides: weight (Linear, shape (3, 2)); "
+        "add rules for them; Rule('*', Keep()) as the last one leaves them as they are\n"
+        "init_module: a rule decides nothing: 'wieght' matches no parameter"
+    )
+
+
 def test_a_rule_about_the_second_name_of_tied_weights_is_told_the_first() -> None:
     with pytest.raises(RuleError, match=r"'head\.\*' matches head.weight, which is embedding.weight: tied weights"):
         plan_module(Model(), {"head.*": Zeros(), "*": Ones()})
