@@ -72,13 +72,20 @@ def checked_in_place(recorder: Recorder) -> Iterator[None]:
 
     jaxtyped, install_import_hook = jaxtyping.jaxtyped, jaxtyping.install_import_hook
     unset = object()
+    is_decorating = False
 
     def counted(fn: Any) -> Any:
+        nonlocal is_decorating
         recorder.decorated += 1
-        return checked(fn)
+        is_decorating = True
+        try:
+            return checked(fn)
+        finally:
+            is_decorating = False
 
     def decorate(fn: Any = unset, *, typechecker: Any = unset) -> Any:
-        if typechecker is beartype.beartype:
+        # What `checked` itself leaves to jaxtyping is for jaxtyping.
+        if typechecker is beartype.beartype and not is_decorating:
             return counted if fn is unset else counted(fn)
         given = {} if typechecker is unset else {"typechecker": typechecker}
         return jaxtyped(**given) if fn is unset else jaxtyped(fn, **given)

@@ -1,0 +1,76 @@
+"""Where `checked` differs from `jaxtyped(typechecker=beartype)`, and why: nothing here is an accident."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+import torch
+from beartype import beartype
+from jaxtyping import Float, TypeCheckError, jaxtyped
+from torch import Tensor
+from torch import zeros as z
+
+from shaped.errors import ShapeError
+from shaped.runtime.checked import checked
+
+reference: Any = jaxtyped(typechecker=beartype)
+
+
+def test_the_result_of_a_coroutine_function_is_what_it_gives() -> None:
+    """jaxtyped holds the coroutine against the annotation of its result, so that no such function can be called."""
+
+    async def same(x: Float[Tensor, "b"]) -> Float[Tensor, "b"]:
+        return x
+
+    assert asyncio.run(checked(same)(z(3))).shape == (3,)
+    with pytest.raises(TypeCheckError), pytest.warns(RuntimeWarning, match="never awaited"):
+        asyncio.run(reference(same)(z(3)))
+
+
+def test_arguments_are_checked_once() -> None:
+    """jaxtyped checks them again with the result, at twice the cost: a body that resizes an argument is refused."""
+
+    def grow(x: Float[Tensor, "b"], y: Float[Tensor, "b"]) -> Float[Tensor, "b"]:
+        x.resize_(7)
+        return y
+
+    assert checked(grow)(z(3), z(3)).shape == (3,)
+    with pytest.raises(TypeCheckError):
+        reference(grow)(z(3), z(3))
+
+
+def test_a_function_without_a_name_can_be_checked() -> None:
+    """jaxtyped writes a function of the same name, which `<lambda>` is not."""
+    function = lambda x: x  # noqa: E731
+    function.__annotations__["x"] = Float[Tensor, "b"]
+    assert checked(function)(z(3)).shape == (3,)
+    with pytest.raises(ShapeError):
+        checked(function)(z(3, 3))
+    with pytest.raises(SyntaxError):
+        reference(function)
+
+
+def test_a_checked_function_can_be_compiled() -> None:
+    def double(x: Float[Tensor, "b"]) -> Float[Tensor, "b"]:
+        return x * 2
+
+    torch._dynamo.reset()
+    assert torch.compile(checked(double), backend="eager", fullgraph=True)(z(3)).shape == (3,)
+    with pytest.raises(TypeCheckError):
+        torch.compile(reference(double), backend="eager")(z(3))
+    torch._dynamo.reset()
+
+
+def test_an_annotation_that_is_no_type_demands_nothing() -> None:
+    """beartype refuses the function where it is defined."""
+
+    def f(x: Any, y: Float[Tensor, "b"]) -> None: ...
+
+    f.__annotations__["x"] = 3
+    checked(f)("x", z(3))
+    with pytest.raises(ShapeError):
+        checked(f)("x", z(3, 3))
+    with pytest.raises(Exception, match="not PEP-compliant"):
+        reference(f)
