@@ -107,8 +107,15 @@ Scheme: TypeAlias = Zeros | Ones | Uniform | XavierUniform | KaimingUniform | No
 
 def _require_finite(scheme: str, **values: object) -> None:
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not _is_finite(value):
             raise SchemeError(f"{scheme}: {name} is {value!r}: a finite number is needed")
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an int beyond the largest float64
+        return False
 
 
 def _require_fan(scheme: str, name: str, fan: object) -> None:
