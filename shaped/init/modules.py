@@ -86,6 +86,8 @@ def _problem(parameter: nn.Parameter) -> str:
             return f"is distributed ({name}): initialise before it is, or write each shard of `plan_module`"
     if parameter.is_meta:
         return "is on the meta device, which has no memory: call module.to_empty(device=...) first"
+    if parameter.layout != torch.strided:
+        return f"has the layout {parameter.layout}: make it dense, or give it Keep()"
     if parameter.dtype not in FORMATS:
         return f"is {parameter.dtype}, one of {', '.join(map(str, FORMATS))} is needed: give it Keep()"
     if parameter.is_inference() and not torch.is_inference_mode_enabled():

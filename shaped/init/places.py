@@ -108,6 +108,7 @@ def _computed_shape(parametrizations: parametrize.ParametrizationList) -> tuple[
 
 def _identity(parameter: nn.Parameter) -> Hashable:
     """What two parameters have in common that are the same elements."""
-    if type(parameter) is not nn.Parameter or parameter.is_meta or not parameter.numel():
+    has_memory = type(parameter) is nn.Parameter and parameter.layout == torch.strided and not parameter.is_meta
+    if not has_memory or not parameter.numel():
         return id(parameter)
     return parameter.data_ptr(), parameter.device, parameter.dtype, tuple(parameter.shape), parameter.stride()

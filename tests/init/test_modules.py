@@ -438,6 +438,10 @@ def test_the_lengths_of_the_deprecated_weight_norm_are_no_weights() -> None:
             nn.ParameterList([nn.Parameter(torch.ones(2, 3, dtype=torch.int64), requires_grad=False)]),
             "0 is torch.int64, one of torch.float64, ",
         ),
+        (
+            nn.ParameterList([nn.Parameter(torch.eye(3).to_sparse())]),
+            r"0 has the layout torch.sparse_coo: make it dense",
+        ),
         (nn.ParameterList([nn.Parameter(torch.ones(1, 3).expand(2, 3))]), "0 is expanded"),
     ],
 )
@@ -452,6 +456,23 @@ def test_a_parameter_of_inference_mode_is_refused() -> None:
         layer = nn.Linear(2, 3)
     with pytest.raises(RuleError, match="weight was made in inference mode"):
         init_module(layer, Uniform())
+
+
+@pytest.mark.slow  # importing torch.distributed.tensor takes seconds
+def test_a_distributed_parameter_is_refused_and_its_shards_are_planned() -> None:
+    from torch import distributed
+    from torch.distributed.tensor import Shard, distribute_tensor, init_device_mesh
+
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    try:
+        layer = nn.Linear(4, 6)
+        layer.weight = nn.Parameter(distribute_tensor(layer.weight.detach(), init_device_mesh("cpu", (1,)), [Shard(0)]))
+        with pytest.raises(RuleError, match=r"weight is distributed \(DTensor\): .* each shard of `plan_module`"):
+            init_module(layer, Normal())
+        draw = plan_module(layer, Normal())["weight"]
+        assert draw == plan_module(nn.Linear(4, 6), Normal())["weight"]
+    finally:
+        distributed.destroy_process_group()
 
 
 def test_integer_parameters_may_be_kept() -> None:
