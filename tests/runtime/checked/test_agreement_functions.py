@@ -230,6 +230,16 @@ def test_a_function_of_jaxtyping_inside_has_bindings_of_its_own(check: Check) ->
     outer(z(2, 3))
 
 
+def test_an_argument_that_the_body_changed_is_checked_again_with_the_result(check: Check) -> None:
+    @check
+    def f(x: Float[Tensor, "b"], y: Float[Tensor, "b"]) -> Float[Tensor, "b"]:
+        x.resize_(7)
+        return y
+
+    with refused():
+        f(z(3), z(3))
+
+
 def test_methods_of_all_kinds(check: Check) -> None:
     class Model:
         size = 5
