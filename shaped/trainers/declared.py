@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 import typing
@@ -138,11 +139,16 @@ def annotated_shapes(loss: Callable[..., object], place: int) -> Shapes | None:
         parameters = list(inspect.signature(plain).parameters.values())
     except (TypeError, ValueError):
         return None
-    if place >= len(parameters):
+    if place >= len(parameters) or parameters[place].kind not in (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    ):
         return None
     written = parameters[place].annotation
     if written is inspect.Parameter.empty:
         return None
+    while isinstance(plain, functools.partial):
+        plain = plain.func
     function = getattr(plain, "__func__", plain)
     if not hasattr(function, "__globals__"):
         function = type(plain).__call__

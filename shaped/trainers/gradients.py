@@ -19,17 +19,28 @@ Differentiated = tuple[Tensor, "Sequence[Tensor | None]"]
 
 
 class Recorded:
-    """Runs the loss on the live parameters, and back through what was recorded."""
+    """Runs the loss on the live parameters, and back through what was recorded.
 
-    def __init__(self, loss: Loss, params: AnyList, trained: Sequence[Tensor]) -> None:
+    Args:
+        loss: the loss.
+        params: the live parameters.
+        trained: those of them that are trained.
+        needs_tape: the loss takes gradients itself, so that it has to be recorded for its value too.
+    """
+
+    def __init__(self, loss: Loss, params: AnyList, trained: Sequence[Tensor], *, needs_tape: bool) -> None:
         self.loss = loss
         self.params = params
         self.trained = tuple(trained)
+        self.needs_tape = needs_tape
 
     def value(self, inputs: AnyList, nats: AnyList) -> Tensor:
         """The loss, without gradients."""
-        with torch.no_grad():
-            return require_scalar(self.loss(self.params, inputs, nats))
+        if not self.needs_tape:
+            with torch.no_grad():
+                return _number(require_scalar(self.loss(self.params, inputs, nats)))
+        with torch.inference_mode(False), torch.enable_grad():
+            return _number(require_scalar(self.loss(self.params, inputs, nats)))
 
     def differentiate(self, inputs: AnyList, nats: AnyList) -> Differentiated:
         """The loss and the gradients by the trained parameters."""
@@ -40,8 +51,8 @@ class Recorded:
         if not isinstance(loss, Tensor) or loss.ndim:
             require_scalar(loss)
         if not loss.requires_grad or not self.trained:
-            return loss, [None] * len(self.trained)
-        return loss, torch.autograd.grad(loss, self.trained, allow_unused=True)
+            return _number(loss), [None] * len(self.trained)
+        return _number(loss), torch.autograd.grad(loss, self.trained, allow_unused=True)
 
 
 class Compiled:
@@ -72,7 +83,7 @@ class Compiled:
     def value(self, inputs: AnyList, nats: AnyList) -> Tensor:
         """The loss, without gradients."""
         with torch.no_grad():
-            return self._value(self.trained, self.frozen, inputs, nats)
+            return _number(self._value(self.trained, self.frozen, inputs, nats))
 
     def differentiate(self, inputs: AnyList, nats: AnyList) -> Differentiated:
         """The loss and the gradients by the trained parameters."""
@@ -80,4 +91,9 @@ class Compiled:
             return self.value(inputs, nats), []
         with torch.no_grad():  # the graph has the gradients already: nothing more is to be recorded
             gradients, loss = self._both(self.trained, self.frozen, inputs, nats)
-        return loss, gradients
+        return _number(loss), gradients
+
+
+def _number(loss: Tensor) -> Tensor:
+    """The loss as a number of its own: it may be a parameter or a part of one, which steps change."""
+    return loss.detach().clone() if loss.is_leaf or loss._is_view() else loss.detach()

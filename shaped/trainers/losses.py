@@ -106,15 +106,13 @@ def takes_nats(function: Callable[..., Any], has_nats: bool, first: str) -> bool
         signature = inspect.signature(function)
     except (TypeError, ValueError):
         return has_nats
-    if has_nats:
-        accepted = [_accepts(signature, 3)]
-        wanted = f"loss({first}, inputs, nat_inputs)"
-    else:
-        accepted = [_accepts(signature, 3), _accepts(signature, 2)]
-        wanted = f"loss({first}, inputs)"
-    if not any(accepted):
+    # Without integer inputs, a third parameter that has a default is the loss's own.
+    if not has_nats and _accepts(signature, 2):
+        return False
+    if not _accepts(signature, 3):
+        wanted = f"loss({first}, inputs, nat_inputs)" if has_nats else f"loss({first}, inputs)"
         raise Fault("the loss", f"has the signature {signature}, but is called as {wanted}")
-    return accepted[0]
+    return True
 
 
 def _accepts(signature: inspect.Signature, count: int) -> bool:

@@ -21,7 +21,7 @@ from shaped.trainers.inputs import InputsOfTrainer, declare_inputs, shapes_of
 from shaped.trainers.losses import FunctionLoss, ModuleLoss
 from shaped.trainers.parameters import Seeds, chosen, given_parameters, load_parameters, new_parameters
 from shaped.trainers.trial import Trial
-from shaped.trainers.updates import GradientDescent, Optimised, require_rate
+from shaped.trainers.updates import GradientDescent, Optimised, require_rate, separate
 
 if TYPE_CHECKING:
     from torch.optim import Optimizer
@@ -214,7 +214,7 @@ class ScalarTrainer(Generic[Params, Inputs, NatInputs]):
             self._computing = Compiled(loss, self._params, is_trained, backend)
         else:
             run = loss.compiled(backend) if compile and isinstance(loss, ModuleLoss) else loss
-            self._computing = Recorded(run, self._params, trained)
+            self._computing = Recorded(run, self._params, trained, needs_tape=self._trial.needs_tape)
 
     @property
     def params(self) -> Params:
@@ -289,7 +289,7 @@ class ScalarTrainer(Generic[Params, Inputs, NatInputs]):
         Returns:
             The loss before the step.
         """
-        return self._step(self._inputs.take(inputs), lr).detach()
+        return self._step(self._inputs.take(inputs), lr)
 
     # With inputs in two lists.
 
@@ -327,7 +327,7 @@ class ScalarTrainer(Generic[Params, Inputs, NatInputs]):
         lr: float | None = None,
     ) -> Tensor:
         """`step_with_loss` of lists."""
-        return self._step(self._inputs.take_lists(inputs, nats), lr).detach()
+        return self._step(self._inputs.take_lists(inputs, nats), lr)
 
     def state_dict(self) -> dict[str, Any]:
         """Copies of the parameters by name, and of the state of the optimiser."""
@@ -379,10 +379,10 @@ class ScalarTrainer(Generic[Params, Inputs, NatInputs]):
 
     def _loss_and_backward(self, lists: Lists) -> tuple[Tensor, Params]:
         loss, gradients = self._differentiate(lists)
-        found = iter(gradients)
+        found = iter(separate(gradients, self._descent.params))
         slots = [next(found) if is_one else None for is_one in self._is_trained]
         full = [torch.zeros_like(param) if slot is None else slot for slot, param in zip(slots, self._params)]
-        return loss.detach(), cast("Params", TList(*full))
+        return loss, cast("Params", TList(*full))
 
     def _step(self, lists: Lists, lr: float | None) -> Tensor:
         optimised = self._optimised

@@ -89,6 +89,8 @@ class Trial:
         self.is_trained = is_trained
         self.declared, self.inputs = declared
         self._is_reliable = False  # until it ran once on tensors without data
+        self.needs_tape = True
+        """Whether the loss has to be recorded for its value too, as one that takes gradients itself; if not known."""
 
     def run(self) -> tuple[int, ...]:
         """Compute the loss and its gradients for the declared shapes.
@@ -111,6 +113,7 @@ class Trial:
             outcome = self._attempt(given, is_fake=True)
             if not isinstance(outcome, _Failure):
                 self._is_reliable = True
+                self.needs_tape = isinstance(self._attempt(given, is_fake=True, is_recorded=False), _Failure)
                 return outcome
             if not outcome.is_known:
                 return ()
@@ -156,10 +159,12 @@ class Trial:
             given.append(torch.empty(shape, dtype=dtype, device="meta"))
         return given
 
-    def _attempt(self, given: Sequence[Tensor], *, is_fake: bool) -> tuple[int, ...] | _Failure:
+    def _attempt(
+        self, given: Sequence[Tensor], *, is_fake: bool, is_recorded: bool = True
+    ) -> tuple[int, ...] | _Failure:
         """Run the loss and back once, on copies."""
         mode = FakeTensorMode(allow_non_fake_inputs=True) if is_fake else nullcontext()
-        with _silent(), torch.inference_mode(False), torch.enable_grad(), mode:
+        with _silent(), torch.inference_mode(False), torch.set_grad_enabled(is_recorded), mode:
             own = [
                 torch.empty(param.shape, dtype=param.dtype, device=param.device) if is_fake else param.detach().clone()
                 for param in self.params

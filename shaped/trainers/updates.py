@@ -37,6 +37,23 @@ class GradientDescent:
                 torch._foreach_add_(params, found, alpha=-lr)
 
 
+def separate(gradients: Gradients, params: Sequence[Tensor]) -> Gradients:
+    """Gradients that may be written to: each with memory of its own, laid out as its parameter.
+
+    A tape may give one tensor as the gradient by two parameters, or one that repeats a number without storing it twice.
+    """
+    seen: set[int] = set()
+    own: list[Tensor | None] = []
+    for gradient, param in zip(gradients, params):
+        if gradient is not None and gradient.layout is torch.strided:
+            place = gradient.data_ptr()
+            if place in seen or gradient.stride() != param.stride():
+                gradient = torch.empty_like(param).copy_(gradient)
+            seen.add(place)
+        own.append(gradient)
+    return own
+
+
 class Optimised:
     """A step of an optimiser of torch.
 
@@ -74,7 +91,7 @@ class Optimised:
 
     def step(self, gradients: Gradients) -> None:
         """Update the parameters in place; one that the loss does not depend on has no gradient for the optimiser."""
-        for param, gradient in zip(self.params, gradients):
+        for param, gradient in zip(self.params, separate(gradients, self.params)):
             param.grad = gradient
         try:
             self.optimizer.step()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import warnings
@@ -11,7 +12,8 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from beartype import beartype
+from jaxtyping import Float, Int, jaxtyped
 from torch import Tensor
 
 from shaped.errors import DtypeError, ShapeError
@@ -106,6 +108,67 @@ def test_gradients_by_inputs_are_not_kept() -> None:
     of = trainer()
     of.step(x, Y, lr=0.1)
     assert x.grad is None
+
+
+def test_the_loss_before_a_step_is_no_parameter_that_the_step_changes() -> None:
+    of = ScalarTrainer(lambda params, inputs: params[0], [()], [], params=[3.0])
+    entry = ScalarTrainer(lambda params, inputs: params[0][1], [(2,)], [], params=[[1.0, 3.0]])
+    for each in (of, entry):
+        before = [each.forward(), each.loss_and_backward()[0], each.step_with_loss(lr=1)]
+        assert [value.item() for value in before] == [3, 3, 3]
+        assert each.forward().item() == 2
+
+
+def test_gradients_have_memory_of_their_own() -> None:
+    of = ScalarTrainer(lambda params, inputs: (params[0] + params[1]).sum(), [(3,), (3,)], [])
+    first, second = of.backward()
+    first.mul_(2)
+    assert (first.tolist(), second.tolist()) == ([2, 2, 2], [1, 1, 1])
+
+
+def test_a_hook_of_the_optimiser_may_write_to_gradients() -> None:
+    of = ScalarTrainer(
+        lambda params, inputs: (params[0] + params[1]).sum(),
+        [(4,), (4,)],
+        [],
+        optimizer=lambda params: torch.optim.SGD(params, lr=1),
+        params=[torch.zeros(4), torch.zeros(4)],
+    )
+    assert of.optimizer is not None
+
+    def clip(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        torch.nn.utils.clip_grad_norm_(list(of.params), 1.0)
+
+    of.optimizer.register_step_pre_hook(clip)
+    of.step()
+    assert torch.cat(list(of.params)).norm().item() == pytest.approx(1, rel=1e-5)  # clipping adds 1e-6 to the norm
+
+
+def test_a_loss_may_take_gradients_by_its_inputs() -> None:
+    def slope(params: Any, inputs: Any) -> Tensor:
+        x = inputs[0].detach().requires_grad_()
+        (by_x,) = torch.autograd.grad((params[0] * x**2).sum(), x, create_graph=True)
+        return (by_x - 1).square().sum()
+
+    of = ScalarTrainer(slope, [()], [(2,)], params=[1.0])
+    assert of.forward([1.0, 2.0]).item() == 10  # (2ax - 1)^2
+    assert of.backward([1.0, 2.0])[0].item() == 28  # 4x(2ax - 1)
+    assert of.step_with_loss([1.0, 2.0], lr=0.0).item() == 10
+
+
+def test_a_setting_of_the_loss_is_no_integer_input() -> None:
+    def scaled(params: Any, inputs: Any, factor: float = 2.0) -> Tensor:
+        return (params[0] * inputs[0]).sum() * factor
+
+    assert ScalarTrainer(scaled, [(1,)], [(1,)], params=[[3.0]]).forward([1.0]).item() == 6
+    partial = functools.partial(scaled, factor=4.0)
+    assert ScalarTrainer(partial, [(1,)], [(1,)], params=[[3.0]]).forward([1.0]).item() == 12
+
+
+def test_a_loss_that_is_checked_at_run_time_is_taken() -> None:
+    checked = jaxtyped(typechecker=beartype)(loss)
+    of = ScalarTrainer(checked, names=NAMES)
+    assert of.step_with_loss(X, Y, lr=0.1) == trainer().forward(X, Y)
 
 
 # Frozen and unused parameters.
