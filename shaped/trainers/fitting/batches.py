@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sized
 from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
+
+from shaped.runtime.tlist import TList
 
 Batch = TypeVar("Batch")
 
@@ -26,14 +29,18 @@ def _moved(value: Any, device: torch.device) -> Any:
     if isinstance(value, Tensor):
         # A copy from pinned memory runs beside the computation; from other memory this changes nothing.
         return value.to(device, non_blocking=True)
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
+    # Before named tuples, as it is one: some of its parts stay on the CPU. A mapping that can be moved knows how too,
+    # such as the encodings of a tokenizer.
+    if isinstance(value, (PackedSequence, Mapping)) and callable(move := getattr(value, "to", None)):
+        return move(device)
+    if isinstance(value, TList) or (isinstance(value, tuple) and hasattr(value, "_fields")):
         return type(value)(*(_moved(one, device) for one in value))
     if type(value) in (tuple, list):
         return type(value)(_moved(one, device) for one in value)
-    if type(value) is dict:
-        return {key: _moved(one, device) for key, one in value.items()}
-    if isinstance(value, (PackedSequence, Mapping)) and callable(move := getattr(value, "to", None)):
-        return move(device)  # a mapping that can be moved: such as the encodings of a tokenizer
+    if isinstance(value, MutableMapping):
+        new = copy.copy(value)  # of its own kind, whatever its constructor takes
+        new.update({key: _moved(one, device) for key, one in value.items()})
+        return new
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {one.name: getattr(value, one.name) for one in dataclasses.fields(value) if one.init}
         return dataclasses.replace(value, **{name: _moved(one, device) for name, one in fields.items()})

@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pack_sequence
 from torch.utils.data import BatchSampler, DataLoader, IterableDataset, RandomSampler, TensorDataset
 
+from shaped import TList
 from shaped.trainers.fitting.batches import announce_epoch, batch_size, generators_of, length, to_device
 
 META = torch.device("meta")
@@ -38,6 +39,8 @@ def places(value: Any) -> Any:
     """The value with the device for each tensor."""
     if isinstance(value, (Tensor, PackedSequence)):
         return (value.data if isinstance(value, PackedSequence) else value).device.type
+    if isinstance(value, TList):
+        return tuple(map(places, value))
     if isinstance(value, Pair):
         return Pair(*map(places, value))
     if isinstance(value, (tuple, list)):
@@ -59,6 +62,8 @@ def places(value: Any) -> Any:
         (Pair(torch.ones(2), "text"), Pair("meta", "text")),
         (Example(torch.ones(2), "text"), ("meta", "text")),
         (Moved(x=torch.ones(2)), Moved(x="meta")),
+        (OrderedDict(x=torch.ones(2)), OrderedDict(x="meta")),
+        (TList(torch.ones(2), torch.ones(1)), ("meta", "meta")),
         ("text", "text"),
     ],
     ids=lambda value: type(value).__name__,
@@ -69,10 +74,19 @@ def test_tensors_go_to_the_device_and_the_rest_is_kept(batch: Any, expected: Any
     assert places(moved) == expected
 
 
+def test_the_batch_itself_stays_where_it_was() -> None:
+    batch = {"x": torch.ones(2), "deep": [torch.ones(1)]}
+    to_device(batch, META)
+    assert places(batch) == {"x": "cpu", "deep": ["cpu"]}
+
+
 def test_a_packed_sequence_goes_to_the_device() -> None:
     packed = pack_sequence([torch.ones(3, 2), torch.ones(1, 2)])
+    moved = to_device(packed, META)
+    assert type(moved) is PackedSequence
+    assert moved.data.device.type == "meta"
     # Its lengths stay on the CPU, where torch wants them.
-    assert to_device(packed, torch.device("cpu")).data.device.type == "cpu"
+    assert moved.batch_sizes.device.type == "cpu"
     assert batch_size(packed) == 2
 
 
