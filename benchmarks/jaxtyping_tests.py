@@ -111,7 +111,7 @@ def run(folder: Path, use_checked: bool, out: Path) -> None:
     recorder = Recorder()
     arguments = ["test", "-q", "-p", "no:cacheprovider", "--continue-on-collection-errors"]
     if importlib.util.find_spec("pytest_asyncio"):
-        arguments += ["-p", "pytest_asyncio"]
+        arguments += ["-p", "pytest_asyncio.plugin"]
     with checked_in_place(recorder) if use_checked else contextlib.nullcontext():
         pytest.main(arguments, plugins=[recorder])
     out.write_text(json.dumps(recorder.outcomes), encoding="utf-8")
