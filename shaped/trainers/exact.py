@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,7 +108,7 @@ def exact_sgd_step(
     inputs: Sequence[Any],
     nat_inputs: Sequence[Any] = (),
     *,
-    lr: Any,
+    lr: float | Fraction,
     trainable: Sequence[bool] | None = None,
     scalars: Scalars | None = None,
 ) -> tuple[Array, ...]:
@@ -118,11 +119,10 @@ def exact_sgd_step(
         params: the parameters.
         inputs: the float inputs.
         nat_inputs: the integer inputs.
-        lr: the learning rate: a float is taken as exact.
+        lr: the learning rate, a float or a Fraction; a kernel of a float format may have to round it.
         trainable: which parameters are trained, by default all.
         scalars: the number system.
 
-    >>> from fractions import Fraction
     >>> def loss(params, inputs):
     ...     return (params[0] - inputs[0]) ** 2
     >>> (after,) = exact_sgd_step(loss, [1], [4], lr=Fraction(1, 3))
@@ -136,7 +136,7 @@ def exact_sgd_step(
     scalars = Fractions() if scalars is None else scalars
     found = exact_loss_and_gradients(loss, params, inputs, nat_inputs, scalars).defined()
     with scalars.computing():
-        rate = scalars.array(-lr)
+        rate = scalars.full((), scalars.constant(Fraction(-lr)))
         kept = [scalars.array(_numbers(param)) for param in params]
         is_trained = [True] * len(kept) if trainable is None else trainable
         return tuple(
