@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
+import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from shaped.runtime.checked.fallback import by_jaxtyping
-from shaped.runtime.checked.generation import generate
+from shaped.runtime.checked.generation import deferred, generate
 from shaped.runtime.checked.lowering import NotUnderstood
 from shaped.runtime.checked.plan import plan_for
 from shaped.runtime.checked.switch import is_exempt, is_left_out
@@ -33,6 +35,11 @@ def checked(target: Any = None, /) -> Any:
     The names of axes are bound once per call, by the arguments in order and then by the result. A class is returned as
     it is, but the `__init__` of a dataclass is checked. Methods, properties, static and class methods, coroutines and
     generators (what they are called with) may be decorated as well.
+
+    What differs from jaxtyping: every item of a list, tuple or mapping of tensors is checked, not one by chance; what a
+    coroutine gives is checked when it is awaited; forward references are resolved at the first call; a graph of
+    `torch.compile` checks tensors and instances of classes only; an argument that the body resizes in a function that
+    it calls is not seen.
 
     Args:
         target: a function, a descriptor of one, or a class.
@@ -60,11 +67,13 @@ def checked(target: Any = None, /) -> Any:
         return target
     if inspect.isclass(target):
         return _checked_class(target)
-    if isinstance(target, (classmethod, staticmethod)):
-        return type(target)(checked(target.__func__))
-    if isinstance(target, property):
-        accessors = (target.fget, target.fset, target.fdel)
-        return property(*(accessor and checked(accessor) for accessor in accessors), target.__doc__)
+    match target:
+        case classmethod() | staticmethod():
+            return type(target)(checked(target.__func__))
+        case property(fget=get, fset=put, fdel=delete):
+            return property(get and checked(get), put and checked(put), delete and checked(delete), target.__doc__)
+        case functools.cached_property(func=compute):
+            return functools.cached_property(checked(compute))
     if not callable(target):
         raise TypeError(f"checked takes a function or a class, not {target!r}")
     return _checked_function(target)
@@ -72,20 +81,41 @@ def checked(target: Any = None, /) -> Any:
 
 def _checked_class(target: type) -> type:
     """A dataclass checks what it is made of; other classes are left alone."""
-    if dataclasses.is_dataclass(target) and not is_exempt(target) and "__init__" in vars(target):
-        target.__init__ = _checked_function(target.__init__)  # type: ignore[misc]  # the class is the user's own
+    init: Any = target.__init__  # type: ignore[misc]  # that of this class, whatever subclasses make of it
+    if dataclasses.is_dataclass(target) and not is_exempt(target) and inspect.isfunction(init) and init not in _MADE:
+        type.__setattr__(target, "__init__", _checked_function(init))
     return target
 
 
 def _checked_function(function: Callable[..., Any]) -> Callable[..., Any]:
     if is_exempt(function) or function in _MADE:
         return function
+    made = _stand_in_for(function)
+    if made is not function:
+        _MADE.add(made)
+    return made
+
+
+def _stand_in_for(function: Callable[..., Any], deferred_as: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """The function that checks, by generated code if possible, by jaxtyping's if not.
+
+    Args:
+        function: the function to check.
+        deferred_as: what stands for it already, where its annotations had to wait for the first call.
+    """
     try:
         plan = plan_for(function)
-        if plan.checks_nothing and not plan.is_unresolved:
-            return function
-        made = generate(plan)
+        if plan.is_unresolved and deferred_as is None:
+            return deferred(plan, functools.partial(_stand_in_for, function))
+        return function if plan.checks_nothing else generate(plan, deferred_as)
     except NotUnderstood:
-        made = by_jaxtyping(function)
-    _MADE.add(made)
-    return made
+        pass
+    except Exception as problem:  # a fault of ours never stops the user's program
+        name = getattr(function, "__qualname__", repr(function))
+        warnings.warn(f"jaxtyping checks {name}, shaped cannot: {problem!r}", RuntimeWarning, stacklevel=4)
+    try:
+        return by_jaxtyping(function)
+    except Exception as problem:  # what jaxtyping and beartype refuse to decorate runs unchecked
+        name = getattr(function, "__qualname__", repr(function))
+        warnings.warn(f"the calls of {name} are not checked: {problem!r}", RuntimeWarning, stacklevel=4)
+        return function

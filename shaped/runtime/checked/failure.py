@@ -114,6 +114,12 @@ class Explainer:
             except (Mismatch, Unbound) as problem:
                 raise self._error(problem, "return", self.result, bound) from problem.cause
 
+    def untraced(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function that replaces it outside a graph of torch.compile."""
+        import torch  # there, as it is compiling
+
+        return torch.compiler.disable(self.wrapper())(*args, **kwargs)  # type: ignore[no-untyped-call]  # torch's own
+
     def _is_checked(self) -> bool:
         return is_checking() and not is_exempt(self.function, self.wrapper())
 
@@ -150,6 +156,15 @@ class Explainer:
         for note in notes(fault, problem, hint, bound):
             fault.add_note(note)
         return fault
+
+
+# torch.compile cannot trace the search for a reason: it leaves the graph, or says this where it must not.
+_set_apart = {
+    "_torchdynamo_disable": True,  # what torch.compiler.disable sets, without the import of the compiler
+    "_torchdynamo_disable_msg": "a checked call is refused; without fullgraph=True the error says why",
+}
+vars(Explainer.refuse).update(_set_apart)
+vars(Explainer.refuse_result).update(_set_apart)
 
 
 def _asks_beartype(hint: Hint) -> bool:

@@ -7,14 +7,16 @@ import functools
 import inspect
 import itertools
 import linecache
+import types
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from shaped.runtime.checked import scope
-from shaped.runtime.checked.checks import Checks, Variable
+from shaped.runtime.checked.checks import Checks
 from shaped.runtime.checked.failure import OMITTED, Explainer
 from shaped.runtime.checked.hints import Anything, arrays, pack_names, size_names
+from shaped.runtime.checked.names import Variable
 from shaped.runtime.checked.plan import EMPTY, Plan, needs_omitted
 from shaped.runtime.checked.switch import SWITCH
 from shaped.runtime.checked.writer import Writer
@@ -22,25 +24,55 @@ from shaped.spec.annotation import NamedPack
 
 _NUMBERS = itertools.count(1)
 _Kind = inspect.Parameter
+_MARKS: dict[Any, str] = {_Kind.VAR_POSITIONAL: "*", _Kind.VAR_KEYWORD: "**"}
 
 
-def generate(plan: Plan) -> Callable[..., Any]:
-    """A function with the same parameters that checks its calls."""
+def generate(plan: Plan, known_as: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    """A function with the same parameters that checks its calls.
+
+    Args:
+        plan: the function and its checks.
+        known_as: the function that users know, if it is another one.
+    """
     generator = _Generator(plan)
-    source = generator.source()
-    filename = f"<checked {plan.operation} {next(_NUMBERS)}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    namespace: dict[str, Any] = {
-        "__name__": getattr(plan.function, "__module__", None) or __name__,
-        "__builtins__": builtins,
-        **generator.writer.scope,
-    }
-    exec(compile(source, filename, "exec"), namespace)
-    made: Callable[..., Any] = namespace[generator.name]
-    functools.update_wrapper(made, plan.function)
+    made = _compiled(generator.source(), generator.name, generator.writer.scope, plan)
     if generator.checker:
-        namespace[generator.checker].__qualname__ = made.__qualname__  # Python names it where an argument is missing
-    generator.explainer.wrapper = weakref.ref(made)
+        # Python names it where an argument is missing.
+        made.__globals__[generator.checker].__qualname__ = made.__qualname__
+    generator.explainer.wrapper = weakref.ref(known_as or made)
+    return made
+
+
+def deferred(plan: Plan, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[..., Any]:
+    """A function that becomes at its first call what `make` gives for it then."""
+
+    def settle() -> None:
+        known = make(stand_in)
+        stand_in.__globals__["known"] = known
+        if isinstance(known, types.FunctionType) and known.__code__.co_filename.startswith(_FILENAME):
+            stand_in.__globals__.update(known.__globals__)
+            stand_in.__defaults__, stand_in.__kwdefaults__ = known.__defaults__, known.__kwdefaults__
+            stand_in.__code__ = known.__code__
+
+    settle._dynamo_marked_constant = True  # type: ignore[attr-defined]  # torch.compile calls it and traces what it made
+    keyword, wait = ("async def", "await ") if plan.is_async else ("def", "")
+    source = f"{keyword} call(*args, **kwargs):\n    settle()\n    return {wait}known(*args, **kwargs)\n"
+    stand_in = _compiled(source, "call", {"settle": settle}, plan)
+    return stand_in
+
+
+_FILENAME = "<checked "
+
+
+def _compiled(source: str, name: str, scope: Mapping[str, Any], plan: Plan) -> types.FunctionType:
+    """A function of generated source, which tracebacks and debuggers can show, with the metadata of the user's."""
+    filename = f"{_FILENAME}{plan.operation} {next(_NUMBERS)}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    # No `__name__`: torch.compile would look for the globals in the module of that name.
+    namespace: dict[str, Any] = {"__builtins__": builtins, **scope}
+    exec(compile(source, filename, "exec"), namespace)
+    made: types.FunctionType = namespace[name]
+    functools.update_wrapper(made, plan.function)
     return made
 
 
@@ -81,8 +113,7 @@ class _Generator:
         values = self._mapping(given)
         with writer.block(f"{self._def()} {self.name}({self._parameters()}):"):
             writer.line("__tracebackhide__ = True")
-            with writer.block(f"if {writer.constant('switch', SWITCH)}.off:"):
-                writer.line(f"return {call}")
+            self._leave_early(call)
             refuse = writer.constant("refuse", self.explainer.refuse)
             leave = [f"{refuse}({arguments})", f"return {call}"]
             checks = Checks(writer, leave, given, values, self.growing)
@@ -109,8 +140,7 @@ class _Generator:
         arguments = writer.name("arguments")
         with writer.block(f"{self._def()} {self.name}(*{positional}, **{keywords}):"):
             writer.line("__tracebackhide__ = True")
-            with writer.block(f"if {writer.constant('switch', SWITCH)}.off:"):
-                writer.line(f"return {call}")
+            self._leave_early(call)
             found = writer.name("found")
             writer.line(f"{found} = {self.checker}(*{positional}, **{keywords})")
             with writer.block(f"if {found} is None:"):
@@ -120,6 +150,16 @@ class _Generator:
             checks.arguments = arguments
             self._call_and_check(checks, call, arguments, arguments)
         return writer.text
+
+    def _leave_early(self, call: str) -> None:
+        """Do without checks where they are off, and leave the graph of torch.compile where it would go wrong."""
+        writer, is_compiling = self.writer, scope.compile_test()
+        with writer.block(f"if {writer.constant('switch', SWITCH)}.off:"):
+            writer.line(f"return {call}")
+        if is_compiling is not None and self.plan.is_scoped and scope.asks_jaxtyping(self.plan.function):
+            untraced = call.replace(self.function, writer.constant("untraced", self.explainer.untraced), 1)
+            with writer.block(f"if {writer.constant('is_compiling', is_compiling)}():"):
+                writer.line(f"return {untraced}")
 
     def _check_parameters(self, checks: Checks) -> None:
         for name, hint in self.plan.parameters.items():
@@ -207,8 +247,7 @@ class _Generator:
         return ", ".join(pieces)
 
     def _parameter(self, parameter: inspect.Parameter) -> str:
-        marks = {_Kind.VAR_POSITIONAL: "*", _Kind.VAR_KEYWORD: "**"}
-        text = marks.get(parameter.kind, "") + parameter.name
+        text = _MARKS.get(parameter.kind, "") + parameter.name
         if parameter.default is EMPTY:
             return text
         if parameter.name in self.omitted:

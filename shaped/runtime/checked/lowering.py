@@ -11,6 +11,7 @@ import dataclasses
 import sys
 import types
 import typing
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -144,6 +145,8 @@ def _either(options: list[Hint]) -> Hint:
         flat += option.options if isinstance(option, Either) else [option]
     if any(isinstance(option, Anything) for option in flat):
         return Anything()
+    # beartype asks for classes first, those of jaxtyping among them, then for what it has to look into.
+    flat.sort(key=lambda option: not isinstance(option, (Instance, Array)))
     distinct = tuple(dict.fromkeys(flat))
     return distinct[0] if len(distinct) == 1 else Either(distinct)
 
@@ -260,7 +263,9 @@ def _compile_judge(hint: Any) -> Callable[[object], Exception | None] | None:
 
     value_of.__annotations__ = {"value": hint}
     try:
-        check = beartype.beartype(conf=beartype.BeartypeConf(is_color=False))(value_of)
+        with warnings.catch_warnings():  # what beartype thinks of typing.List is no news of this call
+            warnings.simplefilter("ignore")
+            check = beartype.beartype(conf=beartype.BeartypeConf(is_color=False))(value_of)
     except BeartypeException:
         return None
     if check is value_of:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import functools
 import inspect
 import typing
 from collections.abc import Callable, Mapping
@@ -13,13 +14,25 @@ from shaped.runtime.checked import reference
 from shaped.runtime.checked.hints import Anything, Every, EveryPair, Hint
 from shaped.runtime.checked.lowering import lower
 from shaped.runtime.checked.reference import Bound, Mismatch, Unbound
-from shaped.runtime.checked.scope import names_in, reads_scope
+from shaped.runtime.checked.scope import closure_of, names_in, reads_scope
 
 EMPTY = inspect.Parameter.empty
 
 # What changes a tensor's shape or dtype where it stands.
 _CHANGE_AXES = frozenset(
-    "as_strided_ data resize_ resize_as_ set_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_".split()
+    [
+        "as_strided_",
+        "data",
+        "resize_",
+        "resize_as_",
+        "set_",
+        "squeeze_",
+        "swapaxes_",
+        "swapdims_",
+        "t_",
+        "transpose_",
+        "unsqueeze_",
+    ]
 )
 
 
@@ -69,26 +82,38 @@ def plan_for(function: Callable[..., Any]) -> Plan:
         NotUnderstood: jaxtyping has to check them itself.
     """
     signature = inspect.signature(function)
-    plain = inspect.unwrap(function)
+    plain = _plain(function)
     resolved = {name: _resolved(parameter.annotation, plain) for name, parameter in signature.parameters.items()}
     result, result_is_known = _resolved(signature.return_annotation, plain)
     is_async = inspect.iscoroutinefunction(function)
     is_generator = inspect.isgeneratorfunction(plain) or inspect.isasyncgenfunction(plain)
+    is_late = is_generator or inspect.iscoroutinefunction(plain)
+    # What wraps a generator or a coroutine may give anything in its place.
+    if (is_async and _is_awaitable(result)) or (is_late and plain is not function and not is_async):
+        result = Any
     parameters = {name: _of_parameter(signature.parameters[name], lower(hint)) for name, (hint, _) in resolved.items()}
     return Plan(
         function=function,
         signature=signature,
         parameters=parameters,
-        result=Anything() if is_async and _is_awaitable(result) else lower(result),
+        result=lower(result),
         is_unresolved=not (result_is_known and all(known for _, known in resolved.values())),
         is_async=is_async,
         # The bodies of the others run after the call.
-        is_scoped=not is_async and not is_generator,
-        rechecks=not is_generator and names_in(function).intersection(_CHANGE_AXES) != frozenset(),
+        is_scoped=not is_late,
+        rechecks=not is_generator and not _CHANGE_AXES.isdisjoint(names_in(function)),
         is_opaque=not inspect.isfunction(function)
         or hasattr(function, "__wrapped__")
         or "__signature__" in vars(function),
     )
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that the user wrote, under its decorators."""
+    function = inspect.unwrap(function)
+    while isinstance(function, functools.partial):
+        function = inspect.unwrap(function.func)
+    return function
 
 
 def _of_parameter(parameter: inspect.Parameter, hint: Hint) -> Hint:
@@ -108,19 +133,14 @@ def _resolved(annotation: Any, function: Callable[..., Any]) -> tuple[Any, bool]
     """
     if annotation is EMPTY:
         return Any, True
-    around: dict[str, Any] = {}
-    code = getattr(function, "__code__", None)
-    for name, cell in zip(getattr(code, "co_freevars", ()), getattr(function, "__closure__", None) or ()):
-        try:
-            around[name] = cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
 
     def holder() -> None: ...
 
     holder.__annotations__ = {"value": annotation}
     try:
-        hints = typing.get_type_hints(holder, getattr(function, "__globals__", {}), around, include_extras=True)
+        hints = typing.get_type_hints(
+            holder, getattr(function, "__globals__", {}), closure_of(function), include_extras=True
+        )
     except NameError:
         return Any, False
     except Exception:  # as jaxtyping: an annotation that is no type may be documentation

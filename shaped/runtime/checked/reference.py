@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import collections.abc
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,24 +97,26 @@ def check(hint: Hint, value: Any, path: str, bound: Bound) -> None:
             _check_array(hint, value, path, bound)
         case Either():
             _check_options(hint, value, path, bound)
-        case Row(kind=kind, items=items):
-            if not isinstance(value, kind):
+        case Row() | Every() | EveryPair():
+            if not isinstance(value, hint.kind):
                 raise Mismatch(hint, value, path, bound.copy())
+            for item, part, place in _parts(hint, value, path, bound):
+                check(item, part, place, bound)
+
+
+def _parts(hint: Row | Every | EveryPair, value: Any, path: str, bound: Bound) -> Iterator[tuple[Hint, Any, str]]:
+    """What a container holds: the hint, the value and the path of each part."""
+    match hint:
+        case Row(items=items):
             if len(value) != len(items):
                 raise Mismatch(hint, value, path, bound.copy(), f"it has {len(value)} items, not {len(items)}")
-            for i, (item, part) in enumerate(zip(items, value)):
-                check(item, part, f"{path}[{i}]", bound)
-        case Every(kind=kind, item=item):
-            if not isinstance(value, kind):
-                raise Mismatch(hint, value, path, bound.copy())
-            for i, part in enumerate(again(value)):
-                check(item, part, f"{path}[{i}]", bound)
-        case EveryPair(kind=kind, key=key, value=item):
-            if not isinstance(value, kind):
-                raise Mismatch(hint, value, path, bound.copy())
+            yield from ((item, part, f"{path}[{i}]") for i, (item, part) in enumerate(zip(items, value)))
+        case Every(item=item):
+            yield from ((item, part, f"{path}[{i}]") for i, part in enumerate(again(value)))
+        case EveryPair(key=key, value=item):
             for name, part in value.items():
-                check(key, name, f"key {name!r} of {path}", bound)
-                check(item, part, f"{path}[{name!r}]", bound)
+                yield key, name, f"key {name!r} of {path}"
+                yield item, part, f"{path}[{name!r}]"
 
 
 def again(value: Iterable[Any]) -> Iterable[Any]:
@@ -282,7 +284,7 @@ def dtype_name(dtype: Any) -> str:
     """
     scalar = getattr(dtype, "type", None)
     if scalar is not None and hasattr(scalar, "__name__"):  # numpy, jax
-        is_record = jaxtyping_axes._dtype_is_numpy_struct_array(dtype)
+        is_record = jaxtyping_axes._dtype_is_numpy_struct_array(dtype)  # type: ignore[no-untyped-call]  # jaxtyping's own
         return str(dtype) if is_record else str(scalar.__name__)
     if hasattr(dtype, "as_numpy_dtype"):  # tensorflow
         return str(dtype.as_numpy_dtype.__name__)

@@ -6,12 +6,15 @@ jaxtyping keeps the calls of a thread on a stack; generated code puts its own ca
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from jaxtyping import _storage  # no public name opens a scope with names bound
+import jaxtyping
+from jaxtyping import AbstractArray, AbstractDtype, _storage  # no public name opens a scope with names bound
 
 STORAGE: Any = _storage._shape_storage
 """Holds the stack of the thread, once there is one: `memo_stack`, a list of `(sizes, packs, trees, arguments)`."""
@@ -30,7 +33,7 @@ def new_stack() -> list[Any]:
 def compile_test() -> Callable[[], bool] | None:
     """Says whether torch is compiling, so that a call is traced and has no scope; None without torch."""
     torch = sys.modules.get("torch")
-    return None if torch is None else torch.compiler.is_dynamo_compiling  # type: ignore[no-any-return]  # a module
+    return None if torch is None else torch.compiler.is_dynamo_compiling
 
 
 def reads_scope(function: Any) -> bool:
@@ -40,6 +43,33 @@ def reads_scope(function: Any) -> bool:
     (True, False)
     """
     return not _READERS.isdisjoint(names_in(function))
+
+
+def asks_jaxtyping(function: Any) -> bool:
+    """Whether the body of a function asks `isinstance` of one of jaxtyping's annotations.
+
+    torch.compile answers that wrongly: it knows nothing of axes.
+    """
+    if not reads_scope(function):
+        return False
+    plain = inspect.unwrap(function)
+    around = getattr(plain, "__globals__", {}) | closure_of(plain)
+    names = names_in(function) | set(closure_of(plain))
+    return any(_is_of_jaxtyping(around.get(name)) for name in names)
+
+
+def _is_of_jaxtyping(value: Any) -> bool:
+    return value is jaxtyping or (isinstance(value, type) and issubclass(value, (AbstractArray, AbstractDtype)))
+
+
+def closure_of(function: Any) -> dict[str, Any]:
+    """The variables around a function that it uses."""
+    found = {}
+    code = getattr(function, "__code__", None)
+    for name, cell in zip(getattr(code, "co_freevars", ()), getattr(function, "__closure__", None) or ()):
+        with contextlib.suppress(ValueError):  # not assigned yet
+            found[name] = cell.cell_contents
+    return found
 
 
 def names_in(function: Any) -> frozenset[str]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import builtins
 import keyword
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+
+Lines = Sequence[str]
+"""Lines of code, relative to where they stand."""
 
 
 class Writer:
@@ -38,6 +41,15 @@ class Writer:
         if len(self.lines) == before:
             self.line("pass")
         self._depth -= 1
+
+    def refuse_if(self, condition: str, fail: Lines) -> None:
+        """Write what a check does where a condition holds."""
+        with self.block(f"if {condition}:"):
+            self.line(*fail)
+
+    def is_no(self, value: str, kind: Any) -> str:
+        """An expression for a value that is no instance of a class."""
+        return f"not {self.builtin('isinstance')}({value}, {self.constant(getattr(kind, '__name__', 'kind'), kind)})"
 
     def name(self, wish: str) -> str:
         """A name that nothing else has, like `wish`."""
