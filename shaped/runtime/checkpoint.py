@@ -6,6 +6,7 @@ caller adds. It is read with `weights_only=True`: loading runs no code of the fi
 
 from __future__ import annotations
 
+import copy
 import os
 import pickle
 from collections.abc import Mapping, Sequence
@@ -189,7 +190,7 @@ class Checkpoint:
             names: dict[Tensor, str] = {parameter: name for name, parameter in model.named_parameters()}
             load_optimizer_state(optimizer, self.contents["optimizer"], names)
         if scheduler is not None:
-            scheduler.load_state_dict(self.contents["scheduler"]["state"])
+            scheduler.load_state_dict(copy.deepcopy(self.contents["scheduler"]["state"]))
         for name, generator in (generators or {}).items():
             generator.set_state(self.contents["generators"][name])
         if random:
@@ -234,12 +235,12 @@ def _same_bits(one: Tensor, other: Tensor) -> bool:
 
 
 def _kind(value: object) -> str:
-    """The shape and dtype of a tensor; the type of an extra state."""
+    """The shape and dtype of a tensor. The extra state of a module may be anything else."""
     if isinstance(value, Tensor) and is_lazy(value):
         return "not initialised (call the model once on a batch first)"
     if isinstance(value, Tensor):
         return f"{tuple(value.shape)} {str(value.dtype).removeprefix('torch.')}"
-    return type(value).__name__
+    return "no tensor"
 
 
 def _scheduler_problems(scheduler: LRScheduler, saved: object) -> list[str]:

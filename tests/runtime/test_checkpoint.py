@@ -335,6 +335,11 @@ def test_extra_states_of_modules_are_kept(tmp_path: Path) -> None:
     other = Counting(2, 2)
     load(tmp_path / "a.pt", other)
     assert other.calls == 5
+    saved = model.state_dict()
+    assert model_problems(model, {**saved, "_extra_state": None}) == []
+    assert model_problems(model, {**saved, "_extra_state": torch.zeros(1)}) == [
+        "_extra_state is (1,) float32 in the file, no tensor in the model"
+    ]
 
 
 EVERY_SCHEDULE: dict[str, Callable[[Optimizer], LRScheduler]] = {

@@ -222,6 +222,31 @@ def test_the_weights_of_a_run_can_be_loaded_without_fit(tmp_path: Path) -> None:
     assert same(dict(model.state_dict()), dict(result.weights))
 
 
+class Noise(torch.utils.data.Dataset[Any]):
+    """Examples with noise that workers draw."""
+
+    def __len__(self) -> int:
+        return 8
+
+    def __getitem__(self, index: int) -> Any:
+        return torch.rand(4), index % 3
+
+
+def test_random_numbers_of_workers_are_those_of_the_run_that_was_never_stopped(tmp_path: Path) -> None:
+    def losses(epochs: int, checkpoint: Path | None, start: int = 0) -> list[float]:
+        torch.manual_seed(0)
+        model = nn.Linear(4, 3)
+        torch.manual_seed(start)
+        loader = DataLoader(Noise(), 4, shuffle=True, num_workers=1)
+        loss = supervised(nn.CrossEntropyLoss())
+        sgd = partial(SGD, lr=0.1)
+        history = fit(model, loss, loader, epochs=epochs, optimizer=sgd, checkpoint=checkpoint, progress=False)
+        return history["training loss"]
+
+    losses(1, tmp_path / "a.pt")
+    assert losses(2, tmp_path / "a.pt", start=99) == losses(2, None)
+
+
 class Shuffled(torch.utils.data.Sampler[int]):
     """Shuffles by the number of the epoch, as a sampler for several processes does."""
 
