@@ -48,19 +48,24 @@ def cos(x: float) -> float:
 
 
 def _nearest(in_units: Callable[[int], int]) -> float:
-    """The float64 nearest to a number that is `in_units(precision)*2^-precision`, but for the error of the series.
-
-    No series below has more than precision/2 terms, each cut off by less than two units, so a sum is off by at most
-    `precision` units. It counts at most 1075 times (an exponent) or 16*652 times (pi, quarter turns), and twice.
-    """
+    """The float64 nearest to a number that is `in_units(precision)*2^-precision`, but for the error of the series."""
     precision = FIRST_PRECISION
     while True:
-        numerator, error = in_units(precision), precision << 15
+        numerator, error = in_units(precision), error_in_units(precision)
         # Python divides ints with one rounding, to the nearest, ties to even.
         low, high = (numerator - error) / (1 << precision), (numerator + error) / (1 << precision)
         if low == high:
             return low
         precision *= 2
+
+
+def error_in_units(precision: int) -> int:
+    """The most that the functions below are off, in units of 2^-precision.
+
+    None of their series has more than precision/2 terms, each cut off by less than two units, so a sum is off by at
+    most `precision` units. It counts at most 1075 times (an exponent) or 16*652 times (pi, quarter turns), and twice.
+    """
+    return precision << 15
 
 
 def ln_in_units(x: float, precision: int) -> int:

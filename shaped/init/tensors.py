@@ -111,17 +111,14 @@ def fill_(out: Tensor, scheme: Scheme, seed: int = 0, *, offset: int = 0) -> Ten
     if out.device.type == "meta" or isinstance(out, FakeTensor):
         return out
 
-    # A plain tensor on the same memory, for which torch asks no questions about gradients.
-    plain = out.detach()
-
     def sampler_for(size: int, device: torch.device) -> Sampler:
-        return sampler_of(scheme, seed, plain.dtype, size, device)
+        return sampler_of(scheme, seed, out.dtype, size, device)
 
     def fill() -> None:
-        if not _filled_by_kernel(plain, scheme, seed, offset):
-            fill_in_chunks(plain, offset, sampler_for)
+        if not _filled_by_kernel(out, scheme, seed, offset):
+            fill_in_chunks(out, offset, sampler_for)
 
-    in_plain_threads(fill, plain)
+    in_plain_threads(fill, out)
     return out
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from shaped.init.fans import interval
 from shaped.init.schemes import KaimingUniform, Normal, Ones, Scheme, Uniform, XavierUniform, Zeros
 from shaped.init.vectorised_bits import Stream
-from shaped.init.vectorised_normal import ExactNormalSampler, NarrowNormalSampler
+from shaped.init.vectorised_normal import normal_sampler
 from shaped.init.vectorised_rounding import round_into
 
 
@@ -35,9 +35,7 @@ def sampler_of(scheme: Scheme, seed: int, dtype: torch.dtype, size: int, device:
         case Uniform() | XavierUniform() | KaimingUniform():
             return UniformSampler(*interval(scheme), seed, size, device)
         case Normal():
-            if dtype == torch.float64:
-                return ExactNormalSampler(scheme, seed, size, device)
-            return NarrowNormalSampler(scheme, seed, size, device)
+            return normal_sampler(scheme, seed, dtype, size, device)
 
 
 class ConstantSampler:

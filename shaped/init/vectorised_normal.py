@@ -24,9 +24,8 @@ from shaped.init.vectorised_rounding import BITS, FORMATS, round_into
 # `log`, that of `cos`, those of `sqrt` and a few roundings, of 2^-53 each, make less than 2^-47 of the radius; the
 # other half is for the roundings of the error and of the sums below.
 ERROR_OF_RADIUS = 2.0**-46
-# Products of a std below this can be subnormal, and are then off by more than that: by less than 2^-1000.
+# Products of a std below this can be subnormal, and are then off by more than that.
 LEAST_STD = 2.0**-900
-ERROR_OF_SUBNORMALS = 2.0**-1000
 # Where more elements of a chunk are uncertain, as around a mean that is half way between two numbers, all are computed
 # in float64, which takes as long as `sample_at` does for so many.
 MOST_UNCERTAIN = 64
@@ -60,7 +59,7 @@ class _Uniforms:
 
 
 class NarrowNormalSampler:
-    """Normal elements in float32, float16 and bfloat16."""
+    """Normal elements in float32, float16 and bfloat16, std 0 or at least `LEAST_STD`."""
 
     def __init__(self, scheme: Normal, seed: int, size: int, device: torch.device) -> None:
         self._scheme = scheme
@@ -76,8 +75,6 @@ class NarrowNormalSampler:
         radius = radial.log_().mul_(-2.0).sqrt_().mul_(self._scheme.std)
         value = angles.cos_().mul_(radius)
         error = radius.mul_(ERROR_OF_RADIUS)
-        if 0 < self._scheme.std < LEAST_STD:
-            error.add_(ERROR_OF_SUBNORMALS)
 
         # Sums and roundings are monotone, so the element is between these two.
         least = torch.sub(value, error, out=self._least[:count]).add_(self._scheme.mean)
@@ -92,8 +89,7 @@ class NarrowNormalSampler:
         if len(uncertain) <= MOST_UNCERTAIN:
             redo(out, uncertain, self._scheme, self._seed, first)
         else:
-            ExactNormalSampler(self._scheme, self._seed, count, out.device).draw_into(least, first)
-            round_into(out, least)
+            ExactNormalSampler(self._scheme, self._seed, count, out.device).draw_into(out, first)
 
     def _buffer_like(self, out: Tensor) -> Tensor:
         if out.dtype not in self._least_rounded:
@@ -109,7 +105,7 @@ def redo(out: Tensor, positions: Tensor, scheme: Scheme, seed: int, first: int) 
 
 
 class ExactNormalSampler:
-    """Normal elements in float64."""
+    """Normal elements in float64, then rounded."""
 
     def __init__(self, scheme: Normal, seed: int, size: int, device: torch.device) -> None:
         self._scheme = scheme
@@ -119,4 +115,13 @@ class ExactNormalSampler:
         """See `Sampler`."""
         radial, angles = self._uniforms.draw(out.numel(), first)
         radius = sqrt(ln(radial).mul_(-2.0)).mul_(self._scheme.std)
-        torch.mul(radius, cos(angles), out=out).add_(self._scheme.mean)
+        round_into(out, radius.mul_(cos(angles)).add_(self._scheme.mean))
+
+
+def normal_sampler(
+    scheme: Normal, seed: int, dtype: torch.dtype, size: int, device: torch.device
+) -> NarrowNormalSampler | ExactNormalSampler:
+    """The faster sampler of those that are right."""
+    if dtype == torch.float64 or 0 < scheme.std < LEAST_STD:
+        return ExactNormalSampler(scheme, seed, size, device)
+    return NarrowNormalSampler(scheme, seed, size, device)

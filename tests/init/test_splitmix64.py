@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -71,4 +73,4 @@ def test_each_bit_is_set_half_of_the_time_and_independent_of_the_others() -> Non
         assert abs(sum(word >> bit & 1 for word in words) - count / 2) < four_deviations
         # and whether a word's bit equals the next one's in the same word, and the same one of the next word
         assert abs(sum((word >> bit ^ word >> (bit + 1) % 32) & 1 for word in words) - count / 2) < four_deviations
-        assert abs(sum((a ^ b) >> bit & 1 for a, b in zip(words, words[1:])) - count / 2) < four_deviations
+        assert abs(sum((a ^ b) >> bit & 1 for a, b in pairwise(words)) - count / 2) < four_deviations

@@ -1,7 +1,8 @@
-"""Tensors have the specification's elements: all schemes, seeds, offsets and dtypes, whole and in shards, in any memory."""
+"""Tensors have the specification's elements: all schemes, seeds, offsets and dtypes, whole and in shards."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import get_args
 
@@ -42,10 +43,12 @@ SCHEMES: list[Scheme] = [
     Ones(),
     Uniform(),
     Uniform(-0.3, 0.7),
-    Uniform(2, 2),
+    # All elements are half way between two numbers of a 16-bit dtype, and a little more.
+    Uniform(1 + 2.0**-8 + 2.0**-40, 1 + 2.0**-8 + 2.0**-40),
+    Uniform(1 + 2.0**-11 + 2.0**-40, 1 + 2.0**-11 + 2.0**-40),
     XavierUniform(),
     KaimingUniform(),
-    *(Normal(mean, std, mode) for mode in MODES for mean, std in [(0, 1), (-0.1, 0.02), (0, 0)]),
+    *(Normal(mean, std, mode) for mode in MODES for mean, std in [(0, 1), (-0.1, 0.02), (1 + 2.0**-8 + 2.0**-40, 0)]),
 ]
 
 FINITE = st.floats(-1e6, 1e6)
@@ -134,10 +137,7 @@ def test_shards_of_any_split_are_the_whole(
     whole = tensor(scheme, shape, seed, dtype)
     assert whole.shape == tuple(shape)
     borders = [0, *sorted(data.draw(st.lists(st.integers(0, whole.numel()), max_size=4))), whole.numel()]
-    shards = [
-        tensor(scheme, shape, seed, dtype, offset=start, count=stop - start)
-        for start, stop in zip(borders, borders[1:])
-    ]
+    shards = [tensor(scheme, shape, seed, dtype, offset=start, count=stop - start) for start, stop in pairwise(borders)]
     assert same_bits(torch.cat(shards), whole.view(-1))
 
 

@@ -13,7 +13,7 @@ from shaped.init import vectorised_normal
 from shaped.init.rounding import rounded
 from shaped.init.sampling import sample_at
 from shaped.init.schemes import Normal, NormalMode
-from shaped.init.vectorised_normal import ExactNormalSampler, NarrowNormalSampler
+from shaped.init.vectorised_normal import normal_sampler
 from shaped.init.vectorised_rounding import BITS, FORMATS
 
 CPU = torch.device("cpu")
@@ -26,8 +26,7 @@ COUNT = 3000
 def drawn(scheme: Normal, dtype: torch.dtype, seed: int = 5, first: int = 0, count: int = COUNT) -> Tensor:
     """What the sampler of a dtype writes."""
     out = torch.empty(count, dtype=dtype)
-    make = ExactNormalSampler if dtype == torch.float64 else NarrowNormalSampler
-    make(scheme, seed, count, CPU).draw_into(out, first)
+    normal_sampler(scheme, seed, dtype, count, CPU).draw_into(out, first)
     return out
 
 
@@ -77,6 +76,17 @@ def test_bits_would_change_if_uncertain_elements_were_not_computed_again(
     monkeypatch.setattr(vectorised_normal, "MOST_UNCERTAIN", COUNT)
     monkeypatch.setattr(vectorised_normal, "redo", lambda *_: None)
     assert bits(drawn(Normal(0.1, 0.7), torch.float32)) != expected
+
+
+def test_float64_elements_need_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("log", "log_", "cos", "cos_"):
+        monkeypatch.setattr(Tensor, name, None)
+        monkeypatch.setattr(torch, name, None)
+    sqrt = Tensor.sqrt
+    monkeypatch.setattr(Tensor, "sqrt", lambda a: sqrt(a) * (1 + 2.0**-51))
+    for mode in get_args(NormalMode):
+        scheme = Normal(0.1, 0.7, mode)
+        assert bits(drawn(scheme, torch.float64, count=500)) == bits(specified(scheme, torch.float64, count=500))
 
 
 @pytest.mark.parametrize("dtype", NARROW)
