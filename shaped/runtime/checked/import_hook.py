@@ -24,7 +24,7 @@ from shaped.runtime.checked.decorator import checked
 T = TypeVar("T")
 
 _VERSION = 1
-"""Part of the cache tag: another number for every change of what `_Instrument` writes."""
+"""Part of the cache tag: another number for every change of what `_instrument` writes."""
 _DECORATOR = "_@shaped"
 """The name of the decorator in an instrumented module: no program can write it, and `import *` passes it by."""
 _NEVER_CHECKED = {"no_type_check", "overload"}
@@ -194,60 +194,58 @@ def _compile(source: bytes, path: str, name: str) -> tuple[CodeType, bool]:
     """The code of a module, and whether it is instrumented; a fault of the instrumentation costs only the checks."""
     tree = ast.parse(source, path)
     try:
-        _Instrument().visit(tree)
-        return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True), True
+        _instrument(tree)
+        return compile(tree, path, "exec", dont_inherit=True), True
     except Exception as problem:
         warnings.warn(f"{name} is imported unchecked: {problem!r}", UncheckedWarning, stacklevel=2)
         return compile(source, path, "exec", dont_inherit=True), False
 
 
-class _Instrument(ast.NodeTransformer):
-    """Puts the decorator on every function and class of a module."""
+def _instrument(module: ast.Module) -> None:
+    """Put the decorator on every function and class of a module, and load it at its top."""
+    _decorate_in(module)
+    place = 0
+    while place < len(module.body) and _stands_first(module.body[place]):
+        place += 1
+    if place < len(module.body):
+        alias = ast.alias(check_imported.__name__, _DECORATOR)
+        load = ast.ImportFrom(__name__, [ast.copy_location(alias, module.body[place])], 0)
+        module.body.insert(place, ast.copy_location(load, module.body[place]))
 
-    def visit_Module(self, module: ast.Module) -> ast.Module:
-        self.generic_visit(module)
-        # Behind the docstring and what is to stand first.
-        place = 0
-        while place < len(module.body) and (_is_docstring(module.body[place]) or _is_future(module.body[place])):
-            place += 1
-        if place < len(module.body):
-            load = ast.ImportFrom(__name__, [ast.alias(check_imported.__name__, _DECORATOR)], 0)
-            module.body.insert(place, ast.copy_location(load, module.body[place]))
-        return module
 
-    def visit_FunctionDef(self, function: ast.FunctionDef) -> ast.AST:
-        return self._visit_function(function)
+def _decorate_in(node: ast.AST) -> None:
+    """Put the decorator on the functions and classes in a statement; expressions hold none."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            _decorate(child)
+        elif isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case)):
+            _decorate_in(child)
 
-    def visit_AsyncFunctionDef(self, function: ast.AsyncFunctionDef) -> ast.AST:
-        return self._visit_function(function)
 
-    def _visit_function(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
-        names = _names(function.decorator_list)
-        if not any(_is_left_alone(name) for name in names):
-            self.generic_visit(function)
-            if not any(_last(name) in _CHECKERS for name in names):
-                function.decorator_list.append(_decorator_at(function))
-        return function
-
-    def visit_ClassDef(self, definition: ast.ClassDef) -> ast.AST:
-        if not any(_is_left_alone(name) for name in _names(definition.decorator_list)):
-            self.generic_visit(definition)
-            # The line of the first decorator is that of the class.
-            first = definition.decorator_list[0] if definition.decorator_list else definition
-            definition.decorator_list.insert(0, _decorator_at(first))
-        return definition
+def _decorate(definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
+    decorators = definition.decorator_list
+    names = _names(decorators)
+    if any(_last(name) in _NEVER_CHECKED or name in _COMPILERS for name in names):
+        return
+    _decorate_in(definition)
+    if any(_last(name) in _CHECKERS for name in names):
+        return
+    if isinstance(definition, ast.ClassDef):
+        # The line of the first decorator is that of the class.
+        decorators.insert(0, _decorator_at(decorators[0] if decorators else definition))
+    else:
+        decorators.append(_decorator_at(definition))
 
 
 def _decorator_at(node: ast.AST) -> ast.expr:
     return ast.copy_location(ast.Name(_DECORATOR, ast.Load()), node)
 
 
-def _is_docstring(statement: ast.stmt) -> bool:
+def _stands_first(statement: ast.stmt) -> bool:
+    """Whether a statement is a docstring or an import from the future."""
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module == "__future__"
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def _is_future(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
 
 
 def _names(decorators: Iterable[ast.expr]) -> list[str]:
@@ -257,7 +255,3 @@ def _names(decorators: Iterable[ast.expr]) -> list[str]:
 
 def _last(name: str) -> str:
     return name.rpartition(".")[2]
-
-
-def _is_left_alone(decorator: str) -> bool:
-    return _last(decorator) in _NEVER_CHECKED or decorator in _COMPILERS

@@ -538,11 +538,11 @@ def test_a_function_that_cannot_be_checked_is_left_as_it_is(load: Write, monkeyp
 def test_a_module_that_cannot_be_instrumented_is_loaded_as_it_is(
     load: Write, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(self: object, node: object) -> None:
+    def broken(module: ast.Module) -> None:
         raise RuntimeError("a fault of the hook")
 
     with monkeypatch.context() as context:
-        context.setattr(import_hook._Instrument, "visit_Module", broken)
+        context.setattr(import_hook, "_instrument", broken)
         with pytest.warns(UncheckedWarning, match="hooked is imported unchecked.*a fault of the hook") as caught:
             module = load(FUNCTION)
     assert len(caught) == 1
