@@ -66,14 +66,20 @@ _FILENAME = "<checked "
 
 def _compiled(source: str, name: str, scope: Mapping[str, Any], plan: Plan) -> types.FunctionType:
     """A function of generated source, which tracebacks and debuggers can show, with the metadata of the user's."""
-    filename = f"{_FILENAME}{plan.operation} {next(_NUMBERS)}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     # No `__name__`: torch.compile would look for the globals in the module of that name.
     namespace: dict[str, Any] = {"__builtins__": builtins, **scope}
-    exec(compile(source, filename, "exec"), namespace)
+    exec(_code(source, plan.operation), namespace)
     made: types.FunctionType = namespace[name]
     functools.update_wrapper(made, plan.function)
     return made
+
+
+@functools.cache
+def _code(source: str, operation: str) -> types.CodeType:
+    """The code of generated source: the same for a nested function that is decorated once a call, many times."""
+    filename = f"{_FILENAME}{operation} {next(_NUMBERS)}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    return compile(source, filename, "exec")
 
 
 class _Generator:
