@@ -36,6 +36,7 @@ def checked() -> Callable[[T], T]: ...
     "shaped/runtime/tlist_items.pyi": ANY,
     "shaped/runtime/tensor_types.pyi": ANY,
     "shaped/runtime/checked/__init__.pyi": "",
+    "shaped/runtime/checked/failure.pyi": ANY,
 }
 REAL = ["shaped/runtime/tlist.py"]
 HEAD = """\

@@ -7,28 +7,22 @@ from typing import Any
 
 import torch
 
-from shaped.errors import DtypeError, Fault, ShapeError
+from shaped.errors import DtypeError, Fault
+from shaped.runtime.checked.failure import DtypeRefusal, ShapeRefusal
 from shaped.spec.annotation import ArrayAnnotation, is_dtype_word, parse
 from shaped.spec.dtypes import ANY, DType
 from shaped.spec.values import TensorType
 
 
-class ShapeTypeError(ShapeError, TypeError):
-    """A value that an annotation refuses: a `ShapeError` for shaped, a `TypeError` for Python."""
+def as_refusal(fault: Fault) -> Fault:
+    """The fault as a refusal of a value, which is a `TypeError` too.
 
-
-class DtypeTypeError(DtypeError, TypeError):
-    """A dtype that an annotation refuses: a `DtypeError` for shaped, a `TypeError` for Python."""
-
-
-def as_type_error(fault: Fault) -> Fault:
-    """The fault as one that is a `TypeError` too.
-
-    >>> raise as_type_error(ShapeError("TList item 1", "axis 0 is 4, not 8", '(4,) does not match "8"'))
+    >>> from shaped.errors import ShapeError
+    >>> raise as_refusal(ShapeError("TList item 1", "axis 0 is 4, not 8", '(4,) does not match "8"'))
     Traceback (most recent call last):
-    shaped.runtime.tensor_types.ShapeTypeError: TList item 1: (4,) does not match "8": axis 0 is 4, not 8
+    shaped.runtime.checked.failure.ShapeRefusal: TList item 1: (4,) does not match "8": axis 0 is 4, not 8
     """
-    kind = DtypeTypeError if isinstance(fault, DtypeError) else ShapeTypeError
+    kind = DtypeRefusal if isinstance(fault, DtypeError) else ShapeRefusal
     return kind(fault.operation, fault.reason, fault.operands, fault.hint, fault.dims, fault.sizes, fault.code)
 
 

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.utils import _pytree as pytree
 
-from shaped.runtime.tensor_types import ShapeTypeError
+from shaped.runtime.checked.failure import ShapeRefusal
 from shaped.runtime.tlist_items import counted, fit, identity, is_open, require, require_tensor_type, shown, written
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class TList(tuple[*Ts], metaclass=TListType):
     (True, False)
     >>> Params(torch.zeros(8, 2), torch.zeros(4))
     Traceback (most recent call last):
-    shaped.runtime.tensor_types.ShapeTypeError: TList item 1: (4,) does not match "out": axis 0 is 4, not out=8
+    shaped.runtime.checked.failure.ShapeRefusal: TList item 1: (4,) does not match "out": axis 0 is 4, not out=8
     """
 
     __slots__ = ()
@@ -71,7 +71,7 @@ class TList(tuple[*Ts], metaclass=TListType):
         for position, item in enumerate(given):
             # What speaks torch is a tensor as well: the symbolic ones of shaped.spec.
             if not isinstance(item, Tensor) and not hasattr(type(item), "__torch_function__"):
-                raise ShapeTypeError(f"TList item {position}", f"{type(item).__name__} is not a tensor")
+                raise ShapeRefusal(f"TList item {position}", f"{type(item).__name__} is not a tensor")
         return tuple.__new__(cls, given)
 
     def map(self, function: Callable[[Tensor], Tensor]) -> TList[*Ts]:
@@ -86,7 +86,7 @@ class TList(tuple[*Ts], metaclass=TListType):
             ShapeError: the lists have different lengths.
         """
         if len(self) != len(other):
-            raise ShapeTypeError("TList.zip", f"{counted(len(self))} and {counted(len(other))} are no pairs")
+            raise ShapeRefusal("TList.zip", f"{counted(len(self))} and {counted(len(other))} are no pairs")
         return tuple(zip(typing.cast("tuple[Tensor, ...]", self), other))
 
     def detach(self) -> TList[*Ts]:

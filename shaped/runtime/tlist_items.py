@@ -12,10 +12,10 @@ from jaxtyping import _storage, jaxtyped  # no public name gives the sizes that 
 from torch import Tensor
 
 from shaped.errors import AnnotationError, Fault
+from shaped.runtime.checked.failure import ShapeRefusal
 from shaped.runtime.tensor_types import (
-    ShapeTypeError,
     array_annotation,
-    as_type_error,
+    as_refusal,
     dtype_name,
     is_array_annotation,
     type_of,
@@ -109,7 +109,7 @@ def require(annotations: Sequence[Any], items: Sequence[Tensor]) -> None:
         DtypeError: a dtype is wrong; it is a `TypeError` too.
     """
     if len(items) != len(annotations):
-        raise ShapeTypeError("TList", f"it has {counted(len(items))}, not {len(annotations)}")
+        raise ShapeRefusal("TList", f"it has {counted(len(items))}, not {len(annotations)}")
     with jaxtyped("context"):
         all_fit = fit(annotations, items)
     if not all_fit:
@@ -123,12 +123,10 @@ def _fault(annotations: Sequence[Any], items: Sequence[Tensor]) -> Fault:
         subject = f"TList item {position}"
         if not is_array_annotation(annotation):
             if not isinstance(item, annotation):
-                return ShapeTypeError(subject, f"{shown(item)} does not match {written(annotation)}")
+                return ShapeRefusal(subject, f"{shown(item)} does not match {written(annotation)}")
             continue
         try:
             match(array_annotation(annotation), type_of(item), bindings, context, what=subject)
         except Fault as fault:
-            return as_type_error(fault)
-    return ShapeTypeError(
-        "TList", f"{', '.join(map(shown, items))} do not match {', '.join(map(written, annotations))}"
-    )
+            return as_refusal(fault)
+    return ShapeRefusal("TList", f"{', '.join(map(shown, items))} do not match {', '.join(map(written, annotations))}")

@@ -238,6 +238,22 @@ def test_names_are_those_of_the_call_that_jaxtyping_checks() -> None:
         linear(torch.ones(3, 2), tuple(layer()))
 
 
+@shaped.checked
+def scaled(x: Float[Tensor, "b in"], params: Layer) -> Float[Tensor, "b out"]:
+    weight, bias = params
+    return x @ weight.T * bias
+
+
+def test_checked_functions_say_which_item_does_not_fit() -> None:
+    assert scaled(torch.ones(3, 2), layer()).shape == (3, 8)
+    with pytest.raises(ShapeError) as caught:
+        scaled(torch.ones(3, 5), layer())
+    assert str(caught.value) == ('argument params[0] of scaled: (8, 2) does not match "out in": axis 1 is 2, not in=5')
+    with pytest.raises(ShapeError) as caught:
+        scaled(torch.ones(3, 2), TList(torch.ones(8, 2), torch.ones(4)))
+    assert str(caught.value) == 'argument params[1] of scaled: (4,) does not match "out": axis 0 is 4, not out=8'
+
+
 def test_a_list_that_does_not_fit_binds_no_names() -> None:
     @jaxtyped(typechecker=beartype)
     def either(params: TList[Float[Tensor, "a"], Float[Tensor, "a"]] | TList[Float[Tensor, "b"], Float[Tensor, "a"]]):
@@ -386,13 +402,17 @@ def maps_a_tree(params: TList[Tensor, Tensor]) -> object:
     return pytree.tree_map(torch.cos, params), isinstance(params, TList)
 
 
+def asks(params: TList[Tensor, Tensor]) -> object:
+    return params[0] if isinstance(params, Layer) else params[1], isinstance(params, TList[Float[Tensor, "a"], Tensor])
+
+
 def differentiates(params: TList[Tensor, Tensor]) -> object:
     return torch.func.grad(loss)(params, torch.ones(3, 2))
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 @pytest.mark.parametrize(
-    "function", [unpacks, indexes, makes, calls_methods, goes_through, maps_a_tree, differentiates]
+    "function", [unpacks, indexes, makes, calls_methods, goes_through, maps_a_tree, asks, differentiates]
 )
 def test_compiled_functions_take_and_give_lists(function: Callable[..., object], backend: str) -> None:
     torch.compiler.reset()
