@@ -63,8 +63,8 @@ class Draw:
         if self.rows is not None:
             first_row, last_row, scheme = self.rows
             size = math.prod(self.shape[1:])
-            start, stop = max(offset, first_row * size), min(offset + count, last_row * size)
-            if start < stop:
+            start, stop = max(offset, first_row * size), last_row * size
+            if start < stop:  # a slice ends where the shard does
                 tensors.fill_(whole[start - offset : stop - offset], scheme, self.seed, offset=start)
         return whole
 

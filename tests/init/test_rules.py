@@ -211,6 +211,7 @@ class Mixed(nn.Module):
         super().__init__()
         self.positions = nn.Parameter(torch.empty(1, 6, 4))
         self.embedding = nn.Embedding(5, 4, padding_idx=0)
+        self.bag = nn.EmbeddingBag(5, 4, padding_idx=2)
         self.conv = nn.Conv1d(4, 4, 3)
         self.activation = nn.PReLU(4, init=0.125)
         self.norm = nn.LayerNorm((6, 4))
@@ -224,6 +225,7 @@ def test_a_single_scheme_is_for_weights_and_leaves_norms_and_biases_neutral() ->
     assert drawn == {
         "positions",
         "embedding.weight",
+        "bag.weight",
         "conv.weight",
         "rnn.weight_ih_l0",
         "rnn.weight_hh_l0",
@@ -233,6 +235,7 @@ def test_a_single_scheme_is_for_weights_and_leaves_norms_and_biases_neutral() ->
     assert plan["activation.weight"].scheme == constant(0.125)
     assert all(draw.scheme == Zeros() for name, draw in plan.items() if "bias" in name)
     assert plan["embedding.weight"].rows == (0, 1, Zeros())
+    assert plan["bag.weight"].rows == (2, 3, Zeros())
 
 
 def test_a_single_scheme_does_not_guess_about_a_scale_of_ones_own() -> None:
