@@ -68,3 +68,27 @@ def test_an_annotation_that_is_no_type_demands_nothing() -> None:
         checked(f)("x", z(3, 3))
     with pytest.raises(Exception, match="invalid or unrecognized"):
         reference(f)
+
+
+def test_a_name_that_exists_later_is_looked_up_at_the_first_call() -> None:
+    """jaxtyped looks once, when it decorates, and does not check what it cannot find then."""
+    scope: dict[str, Any] = {"Float": Float, "Tensor": Tensor, "checked": checked, "reference": reference}
+    exec(FORWARD, scope)
+    for name in ("ours", "theirs"):
+        assert scope[name](scope["Later"]()) is None
+    with pytest.raises(TypeError, match="argument x of ours: str 'x' is no Later"):
+        scope["ours"]("x")
+    assert scope["theirs"]("x") is None
+
+
+FORWARD = """
+from __future__ import annotations
+
+@checked
+def ours(x: Later) -> None: ...
+
+@reference
+def theirs(x: Later) -> None: ...
+
+class Later: ...
+"""
