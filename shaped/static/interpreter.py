@@ -94,6 +94,7 @@ class Interpreter:
         self.muted = 0
         self.counting = False
         self.known: dict[tuple[int, int, int, int], tuple[ast.expr, TensorType]] = {}
+        self.known_tuples: dict[Span, tuple[ast.expr, str]] = {}
         self.generic: dict[tuple[int, str], StaticValue] = {}
         self.forms: dict[int, TypeForm] = {}
         self.classes: dict[str, ClassValue] = {}
@@ -138,6 +139,8 @@ class Interpreter:
             value = self._located(node, value)
             if self.counting:
                 self._count(node, value)
+        elif self.counting and isinstance(value, tuple) and isinstance(node, (ast.Name, ast.Attribute)):
+            self._show_items(node, value)
         return value
 
     def _located(self, node: ast.expr, tensor: TensorType) -> TensorType:
@@ -355,6 +358,13 @@ class Interpreter:
         value = value.with_shape(self.known_shape(value.shape))
         self.known[(span.line, span.column, span.end_line, span.end_column)] = (node, value)
 
+    def _show_items(self, node: ast.expr, items: tuple[StaticValue, ...]) -> None:
+        """Keep the shapes of a tuple of tensors, to be shown."""
+        shapes = [self.known_shape(item.shape).annotation() for item in items if isinstance(item, TensorType)]
+        if shapes and len(shapes) == len(items):
+            text = ", ".join(f'"{shape}"' for shape in shapes) + "," * (len(shapes) == 1)
+            self.known_tuples[span_of(node)] = (node, f"({text})")
+
     def known_shape(self, shape: Shape) -> Shape:
         """The shape with the sizes that the path under way has learned: 768 behind `assert d == 768`."""
         if shape.is_known or not self.context.facts.values:
@@ -373,6 +383,8 @@ class Interpreter:
             else:
                 self.report.statistics.unknown += 1
             self.report.shapes.append(ShownShape(span_of(node), _text(node, lines), value.shape.annotation()))
+        for span, (tuple_node, shapes) in self.known_tuples.items():
+            self.report.shapes.append(ShownShape(span, _text(tuple_node, lines), shapes, is_many=True))
         self.report.depends_on.update(map(str, self.imports.looked_for - {self.path}))
         self.report.shapes.sort()
         self.report.diagnostics.sort(key=lambda diagnostic: (diagnostic.span, diagnostic.code))

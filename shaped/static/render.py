@@ -163,12 +163,12 @@ def listing(checked: Checked, style: Style) -> Iterator[str]:
 def _beside(shown: Sequence[ShownShape]) -> str:
     """The shapes of one line: those of its outermost expressions, named where there is more than one."""
     outermost = [one for one in shown if not any(_inside(one, other) for other in shown)]
-    unique = list(dict.fromkeys((one.source, one.shape) for one in sorted(outermost)))
+    unique = list(dict.fromkeys((one.source, str(one)) for one in sorted(outermost)))
     if not unique:
         return ""
     if len(unique) == 1:
-        return f'"{unique[0][1]}"'
-    return ", ".join(f'{source}: "{shape}"' for source, shape in unique[:_MOST_SHAPES])
+        return unique[0][1]
+    return ", ".join(f"{source}: {shape}" for source, shape in unique[:_MOST_SHAPES])
 
 
 def _inside(inner: ShownShape, outer: ShownShape) -> bool:

@@ -58,11 +58,18 @@ class Assumption:
 
 @dataclass(frozen=True, order=True)
 class ShownShape:
-    """The shape of one expression, for `shaped show`: the shape as jaxtyping writes it (`b 10`)."""
+    """The shape of one expression, for `shaped show`: the shape as jaxtyping writes it (`b 10`).
+
+    `is_many`: those of a tuple's tensors, each in quotes (`("b 10", "b")`).
+    """
 
     span: Span
     source: str
     shape: str
+    is_many: bool = False
+
+    def __str__(self) -> str:
+        return self.shape if self.is_many else f'"{self.shape}"'
 
 
 @dataclass

@@ -190,3 +190,10 @@ def test_initialised_modules_are_followed() -> None:
         reveal_shape(init.tensor(XavierUniform(), (4, 3)) @ init.xavier_w(3, 2))
         """
     assert agree(indented(program)) == ["5 8", "4 2"]
+
+
+def test_the_listing_shows_the_items_beside_the_line() -> None:
+    report = check(
+        indented("        def f(layer: Layer, one: TList[Float[Tensor, 'n']]):\n            return layer, one")
+    )
+    assert [f"{shown.source}: {shown}" for shown in report.shapes] == ['layer: ("out in", "out")', 'one: ("n",)']
