@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -57,17 +57,28 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Call:
-    """A signature, the arguments of one call and what the function returns."""
+    """A signature, the arguments of one call and what the function returns.
+
+    Args:
+        parameters: the parameters with their arguments.
+        returns: the annotation of the result.
+        value: the result.
+        has_return: whether the result is annotated.
+        asks: values and annotations of which the body asks `isinstance`.
+    """
 
     parameters: tuple[Parameter, ...]
     returns: Any = None
     value: Any = None
     has_return: bool = True
-    text: str = field(default="", compare=False)
+    asks: tuple[tuple[Any, Any], ...] = ()
 
-    def function(self) -> Callable[..., Any]:
-        """The function, not decorated; made anew, so that nothing that a decorator keeps is shared."""
-        scope: dict[str, Any] = {"value": self.value, "returned": self.returns}
+    def function(self, heard: list[bool]) -> Callable[..., Any]:
+        """The function, not decorated; made anew, so that nothing that a decorator keeps is shared.
+
+        Its body adds what it hears to `heard`.
+        """
+        scope: dict[str, Any] = {"value": self.value, "returned": self.returns, "asks": self.asks, "heard": heard}
         written = []
         behind_star = False
         for i, parameter in enumerate(self.parameters):
@@ -80,12 +91,13 @@ class Call:
             default = "" if parameter.default is ... else f" = default{i}"
             written.append(f"{parameter.name}{hint}{default}")
         arrow = " -> returned" if self.has_return else ""
-        exec(f"def f({', '.join(written)}){arrow}:\n    return value", scope)
+        body = "    for asked, hint in asks:\n        heard.append(isinstance(asked, hint))\n" if self.asks else ""
+        exec(f"def f({', '.join(written)}){arrow}:\n{body}    return value", scope)
         function: Callable[..., Any] = scope["f"]
         return function
 
     def outcome(self, decorator: Callable[[Any], Any]) -> tuple[Outcome, str]:
-        """What the decorated function does with the call, and what it says."""
+        """What the decorated function does with the call, and what it says: its error, or what its body heard."""
         args: list[Any] = []
         kwargs: dict[str, Any] = {}
         for parameter in self.parameters:
@@ -95,14 +107,15 @@ class Call:
                 kwargs.update((parameter.name, value) for value in parameter.values)
             else:
                 args.extend(parameter.values)
+        heard: list[bool] = []
         try:
-            result = decorator(self.function())(*args, **kwargs)
+            result = decorator(self.function(heard))(*args, **kwargs)
         except MALFORMED as error:
             return Outcome.MALFORMED, str(error)
         except TypeError as error:
             return Outcome.REFUSED, str(error)
         assert result is self.value
-        return Outcome.ACCEPTED, ""
+        return Outcome.ACCEPTED, str(heard)
 
 
 def read(text: str) -> Call:
@@ -117,9 +130,9 @@ def read(text: str) -> Call:
             name, _, value = part.partition("=")
             parameters.append(Parameter(name.strip(), int, (int(value),)))
     if not arrow:
-        return Call(tuple(parameters), has_return=False, text=text)
+        return Call(tuple(parameters), has_return=False)
     axes, _, shape = after.rpartition(":")
-    return Call(tuple(parameters), Float[Tensor, axes.strip()], torch.zeros(_sizes(shape)), text=text)
+    return Call(tuple(parameters), Float[Tensor, axes.strip()], torch.zeros(_sizes(shape)))
 
 
 def _sizes(text: str) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from tests.runtime.checked.agreement import DECORATORS, Call, Parameter
+from tests.runtime.checked.agreement import DECORATORS, Call, Outcome, Parameter
 
 NAMES = ("a", "b", "c")
 PACKS = ("p", "q")
@@ -113,7 +113,9 @@ def arrays(draw: st.DrawFn, truth: Truth) -> tuple[Any, Any]:
 @st.composite
 def hinted(draw: st.DrawFn, truth: Truth) -> tuple[Any, Any]:
     """A hint and a value that nearly fits it: mostly an array, else something around arrays, or no array at all."""
-    form = draw(st.sampled_from(["array"] * 8 + ["optional", "union", "or int", "pair", "list", "dict", "int"]))
+    form = draw(
+        st.sampled_from(["array"] * 8 + ["optional", "union", "ranks", "or int", "pair", "list", "dict", "int"])
+    )
     if form == "int":
         return draw(st.sampled_from([(int, 3), (int | None, None), (str, "x"), (int, "x"), (Any, 3), (float, 1.0)]))
     hint, value = draw(arrays(truth))
@@ -125,6 +127,9 @@ def hinted(draw: st.DrawFn, truth: Truth) -> tuple[Any, Any]:
         axes, _ = draw(axes_and_shapes(truth))
         other = jaxtyping.Complex[Tensor, axes]
         return hint | other, value
+    if form == "ranks" and getattr(hint, "index_variadic", 0) is None:
+        longer = hint.dtype[hint.array_type, f"{hint.dim_str} z"]
+        return longer | hint, draw(st.sampled_from([value, value[..., None]]))
     if form == "or int":
         return hint | int, draw(st.sampled_from([value, value, 3, "x"]))
     if form == "pair":
@@ -163,22 +168,29 @@ def calls(draw: st.DrawFn) -> Call:
     elif not draw(st.integers(0, 7)):
         hint, value = draw(arrays(truth))
         parameters.append(Parameter("**rest", hint, (value,) * draw(st.integers(0, 2))))
+    asks: list[tuple[Any, Any]] = []
+    if not draw(st.integers(0, 3)):
+        for _ in range(draw(st.integers(1, 3))):
+            hint, value = draw(arrays(truth))
+            asks.append((value, hint))
     if not draw(st.integers(0, 4)):
-        return Call(tuple(parameters), has_return=False)
+        return Call(tuple(parameters), has_return=False, asks=tuple(asks))
     hint, value = draw(hinted(truth))
-    return Call(tuple(parameters), hint, value)
+    return Call(tuple(parameters), hint, value, asks=tuple(asks))
 
 
 def agree(call: Call) -> None:
     """Both decorators decide the call alike."""
     wanted, why = call.outcome(DECORATORS["jaxtyped"])
     got, says = call.outcome(DECORATORS["checked"])
-    if got is not wanted:
+    agreed = got is wanted and (got is not Outcome.ACCEPTED or says == why)
+    if not agreed:
         for parameter in call.parameters:
             note(f"{parameter.name}: {parameter.annotation} = {shown(parameter.default)}, {shown(parameter.values)}")
         note(f"-> {call.returns}, {shown(call.value)}" if call.has_return else "-> not annotated")
-        note(f"jaxtyped: {why}\nchecked: {says}")
-    assert got is wanted
+        note("".join(f"asks {hint} of {shown(value)}\n" for value, hint in call.asks))
+        note(f"jaxtyped: {wanted} {why}\nchecked: {got} {says}")
+    assert agreed
 
 
 def shown(value: Any) -> str:
