@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import nn
 
-from shaped.trainers import fit, supervised
+from shaped.trainers import Epoch, fit, supervised
 from shaped.trainers.fitting.progress import Bar, Lines, Silent, choose
 
 
@@ -70,6 +70,38 @@ def test_the_bar_shows_the_mean_loss_so_far() -> None:
         sys.stderr = stderr
     assert "training loss 0.125" in terminal.getvalue()
     assert "1batch" in terminal.getvalue()
+
+
+def test_what_is_shown_is_told_of_epochs_and_of_the_mean_loss_after_each_batch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[tuple[Any, ...]] = []
+
+    class Told(Silent):
+        def begin(self, number: int, epochs: int, batches: int | None) -> None:
+            told.append(("begin", number, epochs, batches))
+
+        def batch(self, mean_loss: float) -> None:
+            told.append(("batch", mean_loss))
+
+        def end(self, epoch: Epoch, epochs: int) -> None:
+            told.append(("end", epoch.number, epochs, epoch.training["loss"]))
+
+        def close(self) -> None:
+            told.append(("close",))
+
+    monkeypatch.setattr("shaped.trainers.fitting.loop.choose", lambda wanted: Told())
+    calls = 0
+
+    def loss(model: nn.Linear, batch: Any) -> torch.Tensor:
+        nonlocal calls
+        calls += 1
+        return (model.weight.sum() + model.bias.sum()) * 0 + calls
+
+    run(epochs=2, loss=loss)
+    first = [("begin", 1, 2, 3), ("batch", 1.0), ("batch", 1.5), ("batch", 2.0), ("end", 1, 2, 2.0)]
+    second = [("begin", 2, 2, 3), ("batch", 4.0), ("batch", 4.5), ("batch", 5.0), ("end", 2, 2, 5.0)]
+    assert told == [*first, *second, ("close",)]
 
 
 def test_the_bar_is_closed_when_a_run_fails(monkeypatch: pytest.MonkeyPatch) -> None:
