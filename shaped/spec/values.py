@@ -31,13 +31,15 @@ class TensorType:
     """All that is known of a tensor: its shape, the dtypes it may have, its device (None if not known).
 
     `joined` says that its shape was joined from several paths, so that what holds for only some named sizes is no error
-    with it.
+    with it. `merged` gives the factors, outermost first, of axes that were put together of others (`axis_order`): of
+    each axis whose size is their product. An operation that does not say that it keeps them drops them.
     """
 
     shape: Shape
     dtype: DType = ANY_DTYPE
     device: str | None = None
     joined: bool = False
+    merged: tuple[tuple[Dim, ...], ...] = ()
 
     @staticmethod
     def of(*axes: Axis | int, dtype: DType = ANY_DTYPE) -> TensorType:
@@ -45,8 +47,8 @@ class TensorType:
         return TensorType(Shape.of(*axes), dtype)
 
     def with_shape(self, shape: Shape) -> TensorType:
-        """A tensor of the same dtype and device with another shape."""
-        return replace(self, shape=shape)
+        """A tensor of the same dtype and device with another shape, of whose axes nothing is remembered."""
+        return TensorType(shape, self.dtype, self.device, self.joined)
 
     def with_dtype(self, dtype: DType) -> TensorType:
         """A tensor of the same shape and device with another dtype."""

@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from shaped.errors import Origin, ShapeError
-from shaped.spec.dims import ONE, Dim, product
+from shaped.spec.axis_order import regrouped_as
+from shaped.spec.dims import ONE, Dim, FloorDiv, product
 from shaped.spec.dtypes import COMPLEX, DType
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import leaves_rest, listed, quotient, size, spread, without_shared
@@ -73,7 +74,7 @@ def regrouped(context: Context, operation: str, input: TensorType, shape: Sequen
     elements, asked = without_shared(input.shape.dims, given)
     if not inferred:
         context.require_equal(elements, asked, lambda: _wrong_number(operation, as_text, input, wanted))
-        return input.with_shape(Shape(tuple(_known_sizes(wanted, elements, asked))))
+        return regrouped_as(context, operation, input, Shape(tuple(_known_sizes(wanted, elements, asked))))
     if asked.constant == 0:
         raise ShapeError(operation, "-1 can be any size, the other sizes hold 0 elements", as_text)
     if leaves_rest(context, elements, asked):
@@ -81,10 +82,34 @@ def regrouped(context: Context, operation: str, input: TensorType, shape: Sequen
         what = f"{held} elements are" if elements == held else f"{elements} is"
         reason = f"{what} not divisible by {others if elements == held else asked}"
         raise ShapeError(operation, reason, as_text, dims=_at_fault(input.shape.dims, given))
-    wanted[inferred[0]] = quotient(context, elements, asked)
+    wanted[inferred[0]] = _inferred(context, elements, asked)
     if asked == ONE:
         wanted[inferred[0]] = _merged(operation, _at_fault(input.shape.dims, given), wanted[inferred[0]])
-    return input.with_shape(Shape(tuple(wanted)))
+    return regrouped_as(context, operation, input, Shape(tuple(wanted)))
+
+
+def _inferred(context: Context, elements: Dim, asked: Dim) -> Dim:
+    """The size that -1 stands for: divisions in the other sizes leave no rest if it is whole then.
+
+    (b, t, e) as (b*h, -1, e//h) has t in the middle if h divides e.
+    """
+    size = quotient(context, elements, asked)
+    if size * asked == elements:
+        return size
+    floors = [atom for atom in asked.atoms() if isinstance(atom, FloorDiv)]
+    learned = context.facts
+    for floor in floors:
+        learned = learned.with_exact(floor.numerator, floor.denominator)
+    held, others = learned.normalize(elements), learned.normalize(asked)
+    whole = held // others if floors and others.terms else size
+    if whole * others != held:
+        return size
+    context.facts = learned
+    for floor in floors:
+        assumption = f"{floor.numerator} % {floor.denominator} == 0"
+        if assumption not in context.assumptions:
+            context.assumptions.append(assumption)
+    return whole
 
 
 def _merged(operation: str, parts: Sequence[Dim], whole: Dim | None = None) -> Dim:
@@ -187,7 +212,7 @@ def flatten(context: Context, input: TensorType, start_dim: Value = ZERO, end_di
     if start > end:
         raise ShapeError("flatten", f"start_dim {start} comes after end_dim {end}", str(input))
     merged = _merged("flatten", shape.dims[start : end + 1])
-    return input.with_shape(Shape((*shape.dims[:start], merged, *shape.dims[end + 1 :])))
+    return regrouped_as(context, "flatten", input, Shape((*shape.dims[:start], merged, *shape.dims[end + 1 :])))
 
 
 def _flattened_near_pack(context: Context, shape: Shape, start: int, end: int) -> Shape:
@@ -219,7 +244,7 @@ def unflatten(context: Context, input: TensorType, dim: Value, sizes: Value) -> 
         return input.with_shape(Shape.of(context.fresh_pack()))
     if shape.rank == 0 or not parts:
         raise ShapeError("unflatten", "needs an axis and at least one size", str(input))
-    return input.with_shape(split_axis(context, "unflatten", input, axis, parts))
+    return regrouped_as(context, "unflatten", input, split_axis(context, "unflatten", input, axis, parts))
 
 
 def split_axis(context: Context, operation: str, input: TensorType, axis: int, parts: Sequence[Value]) -> Shape:

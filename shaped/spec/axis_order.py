@@ -1,0 +1,255 @@
+"""The order of axes, followed through what regroups them: a view that moves elements across named axes is no transpose.
+
+An axis is a product of factors in row-major order. `view` keeps the sequence of all factors and only draws the borders
+of the axes anew. So if named sizes come out in another order than they went in, (b, t, h*d) as (b, h, t, d), then the
+new axis h is not the old one: its slices are cut across t. torch computes on, with something else.
+
+The order in which axes were merged into one is remembered beside the shape (`TensorType.merged`): the size alone, a
+polynomial, is the same for b*t and t*b. An order that is not remembered may be any.
+
+Only what holds for all sizes is said. Nothing is said of sizes that were not followed or that occur twice, of numbers
+that fit in several ways, and of two axes that change places where one is a sum: the relative shift of Transformer-XL
+views (i, j+1) as (j+1, i) on purpose.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, TypeVar
+
+from shaped.errors import ShapeError
+from shaped.spec.atoms import Atom, FloorDiv, Kind, Min, Symbol
+from shaped.spec.dims import ONE, Dim, product
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from shaped.spec.context import Context
+    from shaped.spec.shape import Shape
+    from shaped.spec.values import TensorType
+
+Factors = tuple[Dim, ...]
+Name = Atom | Dim  # a factor of a size that has no factors itself; a Dim is a sum
+T = TypeVar("T")
+
+
+def regrouped_as(context: Context, operation: str, input: TensorType, shape: Shape) -> TensorType:
+    """The tensor with its elements in the same order under another shape. Named axes that change places are a fault.
+
+    >>> from shaped.spec.context import Context
+    >>> from shaped.spec.shape import Shape
+    >>> from shaped.spec.values import TensorType
+    >>> b, t, h, d = map(Dim.name, "bthd")
+    >>> context = Context()
+    >>> _ = regrouped_as(context, "view", TensorType.of(b, t, h * d), Shape.of(b, h, t, d))
+    >>> print(context.found[0].reason, context.found[0].hint, sep="; ")
+    the elements lie in the order b, t, h, d, not b, h, t, d; view(b, t, h, d).transpose(1, 2)?
+    """
+    result = input.with_shape(shape)
+    if input.shape.rank is None or shape.rank is None or (input.shape.rank < 2 and not input.merged):
+        return result  # nothing is known of the order within one axis
+    if shape == input.shape:
+        return remembered(result, input.merged)
+    before = [factor for dim in input.shape.dims for factor in factors_of(input, dim)]
+    regrouping = _Regrouping(before, shape.dims, *_comparable(context, before, shape.dims))
+    merged = list(input.merged)
+    for old, new in regrouping.stretches():
+        if len(new) == 1 and len(old) > 1:
+            merged.append(tuple(before[i] for i in old))
+        elif len(new) > 1 and len(old) > 1 and _is_certain(context, input):
+            fault = regrouping.fault(context, old, new)
+            if fault is not None:
+                fault.operation, fault.operands = operation, f"{input} as {shape}"
+                context.found.append(fault)
+    return remembered(result, merged)
+
+
+def _is_certain(context: Context, input: TensorType) -> bool:
+    return context.certain and not input.joined
+
+
+def factors_of(tensor: TensorType, dim: Dim) -> Factors:
+    """The factors that an axis of this size was merged of, outermost first; itself if that is not known."""
+    return next((factors for factors in tensor.merged if product(factors) == dim), (dim,))
+
+
+def remembered(tensor: TensorType, merged: Iterable[Factors]) -> TensorType:
+    """The tensor with what is known of its merged axes.
+
+    Left out are sizes that no axis or several axes have, sizes that have a name of their own (d = h*(d//h) may as well
+    be split in another way), and those of which two orders are claimed.
+    """
+    if tensor.shape.rank is None:
+        return tensor
+    known: dict[Dim, Factors | None] = {}
+    for factors in merged:
+        size = product(factors)
+        if size.constant is None and size.symbol is None and tensor.shape.dims.count(size) == 1:
+            known[size] = factors if known.get(size, factors) == factors else None
+    kept = tuple(factors for factors in known.values() if factors is not None)
+    return replace(tensor, merged=kept) if kept != tensor.merged else tensor
+
+
+def _comparable(context: Context, *sides: Sequence[Dim]) -> list[list[Dim]]:
+    """Sizes in one form: what is known is applied, and e is h*(e//h) where e//h occurs."""
+    read = [[dim if dim.constant is not None else context.facts.normalize(dim) for dim in side] for side in sides]
+    apart: dict[Atom, Dim | None] = {}
+    for dim in (dim for side in read for dim in side):
+        for floor in dim.atoms():
+            if isinstance(floor, FloorDiv):
+                whole, part = floor.numerator.symbol, floor.denominator
+                if whole is not None and len(part.terms) == 1 and whole not in part.symbols():
+                    factors = part * Dim.atom(floor)
+                    apart[whole] = factors if apart.get(whole, factors) == factors else None
+    return [[dim.replace_atoms(apart.get) for dim in side] for side in read] if apart else read
+
+
+@dataclass(frozen=True)
+class _Part:
+    """An axis taken apart: a number and named factors with their powers."""
+
+    number: int
+    names: Mapping[Name, int]
+
+    @staticmethod
+    def of(dim: Dim) -> _Part:
+        if len(dim.terms) != 1:
+            return _Part(1, {dim: 1})
+        ((monomial, number),) = dim.terms
+        return _Part(number, dict(monomial))
+
+
+@dataclass(frozen=True)
+class _Regrouping:
+    """The axes before and after a view, as they are shown and in comparable form."""
+
+    before: Sequence[Dim]
+    after: Sequence[Dim]
+    comparable_before: Sequence[Dim]
+    comparable_after: Sequence[Dim]
+
+    def stretches(self) -> list[tuple[list[int], list[int]]]:
+        """The smallest stretches of axes that hold the same elements before and after; axes of size 1 are left out."""
+        old = [i for i, dim in enumerate(self.comparable_before) if dim != ONE]
+        new = [i for i, dim in enumerate(self.comparable_after) if dim != ONE]
+        ends: dict[Dim, int] = {}
+        elements = ONE
+        for count, i in enumerate(old, start=1):
+            elements = elements * self.comparable_before[i]
+            ends[elements] = count
+        found = []
+        elements, start, first = ONE, 0, 0
+        for count, i in enumerate(new, start=1):
+            elements = elements * self.comparable_after[i]
+            end = ends.get(elements, 0)
+            if end > start:
+                found.append((old[start:end], new[first:count]))
+                start, first = end, count
+        return found
+
+    def fault(self, context: Context, old: Sequence[int], new: Sequence[int]) -> ShapeError | None:
+        """What is wrong where several axes become several others, None if nothing is for certain."""
+        before = [_Part.of(self.comparable_before[i]) for i in old]
+        after = [_Part.of(self.comparable_after[i]) for i in new]
+        moved = _moved(context, before, after)
+        if moved is None:
+            return None
+        order, asked = _sequences(before, after)
+        head, tail = list(self.before[: old[0]]), list(self.before[old[-1] + 1 :])
+        shown = {again: dim for again, dim in zip(self.comparable_before, self.before, strict=True)}
+        order, asked = [[*head, *(shown.get(dim, dim) for dim in side), *tail] for side in (order, asked)]
+        if Counter(order) != Counter(asked):
+            reason = f"{moved[0]} stands before {moved[1]} in the order of the elements, behind it here"
+            return ShapeError("", reason, dims=moved, code="shape-axes")
+        reason = f"the elements lie in the order {_listed(order)}, not {_listed(asked)}"
+        hint = _hint(self.before, self.after, order, asked)
+        return ShapeError("", reason, hint=hint, dims=moved, code="shape-axes")
+
+
+def _moved(context: Context, before: Sequence[_Part], after: Sequence[_Part]) -> tuple[Dim, Dim] | None:
+    """Two factors that change places for certain, in their old order; None if there are none."""
+    powers: list[Counter[Name]] = [Counter(), Counter()]
+    for count, parts in zip(powers, (before, after), strict=True):
+        for part in parts:
+            count.update(part.names)
+    names = [name for name, power in powers[0].items() if power == 1 and _is_free(context, name)]
+    is_swap = len(before) == len(after) == 2
+    if powers[0] != powers[1] or (is_swap and any(isinstance(name, Dim) for name in powers[0])):
+        return None
+    places = {name: (_place(before, name), _place(after, name)) for name in names}
+    for one, other in combinations(sorted(names, key=places.__getitem__), 2):
+        if places[one][0] < places[other][0] and places[one][1] > places[other][1]:
+            return _size(one), _size(other)
+    for name in names:
+        old, new = places[name]
+        if before[old].number == after[new].number == 1:
+            numbers = _number(before[old + 1 :]), _number(after[new + 1 :])
+            if numbers[0] > numbers[1]:
+                return _size(name), Dim.of(numbers[0] // numbers[1])
+            if numbers[0] < numbers[1]:
+                return Dim.of(numbers[1] // numbers[0]), _size(name)
+    return None
+
+
+def _is_free(context: Context, name: Name) -> bool:
+    """Whether a factor is any size that a caller chose, and not 1 unless the caller says so."""
+    symbols = {name} if isinstance(name, Symbol) else _size(name).symbols()
+    return all(
+        symbol.kind in (Kind.NAME, Kind.QUANTITY) and context.defaults.get(symbol, Dim.of(2)) != ONE
+        for symbol in symbols
+    )
+
+
+def _size(name: Name) -> Dim:
+    return Dim.atom(name) if isinstance(name, (Symbol, FloorDiv, Min)) else name
+
+
+def _place(parts: Sequence[_Part], name: Name) -> int:
+    return next(i for i, part in enumerate(parts) if name in part.names)
+
+
+def _number(parts: Sequence[_Part]) -> int:
+    number = 1
+    for part in parts:
+        number *= part.number
+    return number
+
+
+def _sequences(before: Sequence[_Part], after: Sequence[_Part]) -> tuple[list[Dim], list[Dim]]:
+    """The factors that both sides are made of, in the order of each."""
+    return _taken_apart(before, after), _taken_apart(after, before)
+
+
+def _taken_apart(parts: Sequence[_Part], others: Sequence[_Part]) -> list[Dim]:
+    """The factors of axes, those that the other side has in one axis as one, in the other side's order."""
+    found: list[Dim] = []
+    for part in parts:
+        by_place: dict[int, Dim] = {}
+        for name, power in part.names.items():
+            place = _place(others, name)
+            by_place[place] = by_place.get(place, ONE) * _size(name) ** power
+        alone = [i for i, other in enumerate(others) if not other.names and other.number == part.number]
+        if part.number != 1 and (alone or not by_place):
+            by_place[alone[0] if alone else -1] = Dim.of(part.number)
+        elif by_place:
+            by_place[min(by_place)] = by_place[min(by_place)] * part.number
+        found += [by_place[place] for place in sorted(by_place)]
+    return found
+
+
+def _hint(before: Sequence[Dim], after: Sequence[Dim], order: Sequence[Dim], asked: Sequence[Dim]) -> str:
+    """How to bring the factors from the one order into the other, and then to the shape that was asked for."""
+    if len(set(order)) < len(order):
+        return ""
+    places = [order.index(dim) for dim in asked]
+    changed = [i for i, place in enumerate(places) if place != i]
+    split = "" if list(before) == list(order) else f"view({_listed(order)})."
+    move = f"transpose({_listed(changed)})" if len(changed) == 2 else f"permute({_listed(places)})"
+    merge = "" if list(after) == list(asked) else f".reshape({_listed(after)})"
+    return f"{split}{move}{merge}?"
+
+
+def _listed(items: Iterable[object]) -> str:
+    return ", ".join(map(str, items))
