@@ -32,12 +32,13 @@ _NEVER_CHECKED = {"no_type_check", "overload"}
 _CHECKERS = {"checked", "jaxtyped"}
 """Decorators that check their functions themselves."""
 _COMPILERS = {
-    *("triton.jit", "triton.heuristics", "triton.autotune", "tl.jit"),
+    *("triton.jit", "triton.heuristics", "triton.autotune"),
     *("numba.jit", "numba.njit", "numba.vectorize", "numba.guvectorize", "numba.cuda.jit", "cuda.jit"),
     *("nb.jit", "nb.njit", "nb.vectorize", "nb.guvectorize", "nb.cuda.jit"),
     *("torch.jit.script", "torch.jit.script_if_tracing", "torch.jit.export", "torch.jit.ignore", "torch.jit.unused"),
+    *("torch.library.custom_op", "torch.library.triton_op"),
 }
-"""Decorators that compile the function below them from its source or bytecode, which a wrapper hides."""
+"""Decorators that need the function itself below them: its source, its bytecode or the globals of its annotations."""
 
 
 class UncheckedWarning(UserWarning):

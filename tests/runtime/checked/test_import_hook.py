@@ -478,9 +478,10 @@ def test_classes_and_functions_of_every_kind_work(load: Write, future: str) -> N
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
-def test_functions_that_a_compiler_reads_are_left_to_it(load: Write) -> None:
+def test_functions_that_another_decorator_reads_are_left_to_it(load: Write) -> None:
     module = load(
-        HEAD
+        "from __future__ import annotations\n"
+        + HEAD
         + """
 import torch
 import torch.jit
@@ -488,8 +489,13 @@ import torch.jit
 @torch.jit.script
 def scripted(x: Tensor, k: int) -> Tensor:
     return x * k
+
+@torch.library.custom_op("shaped_hooked::double", mutates_args=())
+def double(x: Tensor) -> Tensor:
+    return x * 2
 """
     )
+    assert torch.equal(module.double(torch.ones(3)), 2 * torch.ones(3))
     assert isinstance(module.scripted, torch.jit.ScriptFunction)
     assert module.scripted(z(3), 2).shape == (3,)
 
