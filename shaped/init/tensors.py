@@ -1,30 +1,26 @@
 """Tensors of deterministic elements on libtorch: the bits of `sample_at`, on any device, whole or in shards.
 
-Large float32 tensors on a CPU are filled by a compiled kernel where there is a C compiler, with the same bits; the
-environment variable `SHAPED_KERNELS=0` switches that off. torch's own random numbers are neither used nor changed.
+Large tensors on a CPU, but for those of float64, are filled by a compiled kernel where there is a C compiler, with the
+same bits; the environment variable `SHAPED_KERNELS=0` switches that off. torch's own random numbers are neither used
+nor changed.
 """
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 
-from shaped.init import kernel
+from shaped.init.compiled import filled_by_kernel
 from shaped.init.fans import with_fans
 from shaped.init.plain_thread import in_plain_threads
-from shaped.init.schemes import KaimingUniform, Normal, Scheme, SchemeError, Uniform, XavierUniform
+from shaped.init.schemes import KaimingUniform, Scheme, SchemeError, XavierUniform
 from shaped.init.vectorised import Sampler, sampler_of
 from shaped.init.vectorised_chunks import fill_in_chunks
-from shaped.init.vectorised_normal import redo
 from shaped.init.vectorised_rounding import FORMATS
-
-# Below this the kernel's gain is less than a millisecond.
-LEAST_FOR_KERNEL = 2**20
 
 
 def tensor(
@@ -115,7 +111,7 @@ def fill_(out: Tensor, scheme: Scheme, seed: int = 0, *, offset: int = 0) -> Ten
         return sampler_of(scheme, seed, out.dtype, size, device)
 
     def fill() -> None:
-        if not _filled_by_kernel(out, scheme, seed, offset):
+        if not filled_by_kernel(out, scheme, seed, offset):
             fill_in_chunks(out, offset, sampler_for)
 
     in_plain_threads(fill, out)
@@ -150,22 +146,6 @@ def kaiming_w(
     tensor([[-0.6888,  0.6389]])
     """
     return tensor(KaimingUniform(), (out_dim, in_dim), seed, dtype, device)
-
-
-def _filled_by_kernel(out: Tensor, scheme: Scheme, seed: int, offset: int) -> bool:
-    """Whether the compiled kernel did it, all but the elements that it was not certain of, which are done here."""
-    if out.device.type != "cpu" or out.dtype != torch.float32 or out.numel() < LEAST_FOR_KERNEL:
-        return False
-    if not isinstance(scheme, (Uniform, XavierUniform, KaimingUniform, Normal)) or not out.is_contiguous():
-        return False
-    if os.environ.get("SHAPED_KERNELS") == "0":
-        return False
-    flat = out.view(-1)
-    uncertain = kernel.fill_float32(flat, scheme, seed, offset)
-    if uncertain is None:
-        return False
-    redo(flat, uncertain, scheme, seed, offset)
-    return True
 
 
 def _valid_scheme(scheme: object) -> Scheme:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import get_args
 
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from shaped.init import tensors
 from shaped.init.fans import with_fans
 from shaped.init.rounding import rounded
 from shaped.init.sampling import sample_at
@@ -246,59 +244,6 @@ def test_tensors_without_numbers_are_left_as_they_are() -> None:
     assert tensor(Normal(), [3, 4], device="meta").shape == (3, 4)
     with FakeTensorMode():
         assert tensor(Normal(), [3, 4]).shape == (3, 4)
-
-
-# The compiled kernel.
-
-
-def with_kernel(monkeypatch: pytest.MonkeyPatch, uncertain: list[int] | None) -> list[tuple[object, ...]]:
-    """Put a kernel in place that writes 7 and is not certain of some positions; its calls are noted."""
-    calls: list[tuple[object, ...]] = []
-
-    def fill_float32(out: Tensor, scheme: Scheme, seed: int, offset: int) -> Tensor | None:
-        calls.append((out.shape, scheme, seed, offset))
-        out.fill_(7)
-        return None if uncertain is None else torch.tensor(uncertain, dtype=torch.int64)
-
-    monkeypatch.delenv("SHAPED_KERNELS", raising=False)
-    monkeypatch.setattr(tensors, "kernel", SimpleNamespace(fill_float32=fill_float32))
-    monkeypatch.setattr(tensors, "LEAST_FOR_KERNEL", 10)
-    return calls
-
-
-def test_elements_that_the_kernel_is_not_certain_of_are_those_of_the_specification(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    calls = with_kernel(monkeypatch, [0, 5, 11])
-    drawn = tensor(Normal(), [3, 8], 8, offset=2, count=12)
-    with torch.inference_mode():
-        drawn_for_inference = tensor(Normal(), [3, 4], 8)
-    assert calls == [((12,), Normal(), 8, 2), ((12,), Normal(), 8, 0)]
-    for values, offset in [(drawn, 2), (drawn_for_inference.view(-1), 0)]:
-        expected = torch.full([12], 7.0)
-        expected[[0, 5, 11]] = specified(Normal(), 8, torch.float32, offset, 12)[[0, 5, 11]]
-        assert values.equal(expected)
-
-
-def test_without_a_kernel_torch_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = tensor(Uniform(), [12])
-    calls = with_kernel(monkeypatch, None)
-    assert tensor(Uniform(), [12]).equal(expected)
-    assert len(calls) == 1
-
-
-def test_the_kernel_is_for_large_contiguous_float32_tensors_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = with_kernel(monkeypatch, [])
-    tensor(Uniform(), [9])
-    tensor(Uniform(), [20], dtype=torch.float64)
-    tensor(Zeros(), [20])
-    fill_(torch.empty(5, 4).T, Uniform())
-    monkeypatch.setenv("SHAPED_KERNELS", "0")
-    tensor(Uniform(), [20])
-    assert calls == []
-    monkeypatch.setenv("SHAPED_KERNELS", "1")
-    assert (tensor(Uniform(), [20]) == 7).all()
-    assert len(calls) == 1
 
 
 # What no tensor can be made of.
