@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from shaped.static import builtins, containers
 from shaped.static.arguments import Arguments, forget_arguments
 from shaped.static.lowering import lift
 from shaped.static.values import (
+    Maybe,
     Opaque,
     ShapeValue,
     StaticValue,
@@ -63,11 +65,25 @@ def apply(interpreter: Interpreter, op: Op, name: str, arguments: Arguments) -> 
     context = interpreter.context
     if arguments.axes is not None or any(isinstance(value, ShapeValue) for value in arguments.args):
         return _apply_sized(interpreter, op, name, arguments)
-    args = [interpreter.lower(value) for value in arguments.args]
+    args = [_lowered(interpreter, op, place, value) for place, value in enumerate(arguments.args)]
     if name in _OF_DATA and arguments.args and isinstance(arguments.args[0], Opaque):
         args[0] = UNKNOWN
-    kwargs = {key: interpreter.lower(value) for key, value in arguments.kwargs.items()}
+    kwargs = {key: _lowered(interpreter, op, key, value) for key, value in arguments.kwargs.items()}
     return lift(op.apply(context, args, kwargs))
+
+
+def _lowered(interpreter: Interpreter, op: Op, key: int | str, value: StaticValue) -> Value:
+    """An argument as operations take it: that of a parameter's position or name.
+
+    What may be the None that asks for something else is not known: `x.sum(dim)` with `dim: int | None`. An optional
+    tensor is followed as if it were there: what it has to fit is the same.
+    """
+    if isinstance(value, Maybe) and not isinstance(value.value, TensorType):
+        parameters = op.signature.parameters
+        name = next(itertools.islice(parameters, key, None), "") if isinstance(key, int) else key
+        if name in parameters and parameters[name].default is None:
+            return UNKNOWN
+    return interpreter.lower(value)
 
 
 def _apply_sized(interpreter: Interpreter, op: Op, name: str, arguments: Arguments) -> StaticValue:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.static.oracle import agree
+from tests.static.oracle import agree, revealed
 
 
 def test_a_default_is_evaluated_once() -> None:
@@ -182,3 +182,16 @@ def test_special_methods() -> None:
         reveal_shape(torch.zeros(n, m, k))
         """
     )
+
+
+def test_an_argument_that_may_be_none_may_ask_for_something_else() -> None:
+    assert revealed(
+        """
+        from jaxtyping import Float
+        def f(x: Float[torch.Tensor, "a b"], dim: int | None = None):
+            reveal_shape(x.sum(dim))
+            reveal_shape(x.sum(dim=dim))
+            if dim is not None:
+                reveal_shape(x.sum(dim, keepdim=True))
+        """
+    ) == ["...", "...", "_ _"]
