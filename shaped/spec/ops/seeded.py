@@ -36,8 +36,10 @@ def tensor(
             raise ShapeError("init.tensor", f"{name} {value} is negative", str(whole), dims=(value,))
     if count is None and offset == ZERO:
         return created(whole, dtype, FLOAT32, device)
-    if count is None and not (isinstance(offset, Dim) and context.is_at_least(offset, 1)):
-        return context.unknown_tensor(requested(dtype, FLOAT32))  # an offset of 0 asks for the whole tensor
+    # No count and an offset of 0 ask for the whole tensor.
+    is_shard = isinstance(count, Dim) or (isinstance(offset, Dim) and context.is_at_least(offset, 1))
+    if not is_shard:
+        return context.unknown_tensor(requested(dtype, FLOAT32))
     return created(Shape.of(_shard(context, whole, offset, count)), dtype, FLOAT32, device)
 
 
@@ -51,12 +53,10 @@ def _shard(context: Context, whole: Shape, offset: Value, count: Value) -> Dim:
         return option_size(context, count)
     rest = product(whole.dims) - offset
     elements = rest if count is None else option_size(context, count)
-
-    def fault() -> ShapeError:
-        reason = f"{elements} elements from offset {offset} on exceed its {product(whole.dims)}"
-        return ShapeError("init.tensor", reason, str(whole), dims=whole.dims)
-
-    context.require_at_least(rest, ZERO if count is None else elements, fault)
+    # That callers ask for a shard that is there is their affair: only what is never there is refused.
+    if context.is_at_least(ZERO if count is None else elements, rest + 1):
+        what = f"offset {offset}" if count is None else f"{elements} elements from offset {offset} on"
+        raise ShapeError("init.tensor", f"{what} exceed its {product(whole.dims)}", str(whole), dims=whole.dims)
     return elements
 
 

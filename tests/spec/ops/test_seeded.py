@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shaped import init
+from shaped.errors import ShapeError
 from shaped.init.tensors import fill_
 from shaped.spec.context import Context
 from shaped.spec.dims import Dim, Kind, Symbol
@@ -64,10 +66,20 @@ def test_a_shard_from_an_unknown_offset_may_be_the_whole_tensor() -> None:
         assert result.dtype == FLOAT32
 
 
-def test_a_shard_of_unknown_length_has_one_axis() -> None:
+def test_a_count_that_is_not_known_may_be_none() -> None:
     result = rule((Dim.name("n"), Dim.of(3)), count=UNKNOWN)
     assert isinstance(result, TensorType)
+    assert result.shape.rank is None
+    result = rule((Dim.name("n"), Dim.of(3)), count=UNKNOWN, offset=Dim.of(1))
+    assert isinstance(result, TensorType)
     assert result.shape.rank == 1
+
+
+def test_only_a_shard_that_is_never_there_is_refused() -> None:
+    n, count = (Dim.atom(Symbol(name, Kind.QUANTITY, "", None)) for name in ("n", "count"))
+    assert rule((n, n), count=count) == TensorType(Shape.of(count), FLOAT32, "cpu")
+    with pytest.raises(ShapeError, match=r"n\*n\+1 elements from offset 0 on exceed its n\*n"):
+        rule((n, n), count=n * n + 1)
 
 
 def test_sizes_may_be_names() -> None:
