@@ -1,8 +1,8 @@
 """Steps of `ScalarTrainer` on `quickstart_mlp` against the plain PyTorch loop, and memory over many steps.
 
 The plain loop is `zero_grad`, forward, `backward`, `optimizer.step()` on the same operations, with the same numbers:
-after the blocks of a run both have the same parameters, bit for bit. The times are medians of blocks that take turns in
-one process, on one thread.
+after a run both have the same parameters, bit for bit. Blocks of both take turns in one process, on one thread, and the
+ratio is the median of the ratios of neighbouring blocks.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import statistics
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +28,7 @@ from shaped.runtime.tlist import TList
 from shaped.trainers import ScalarTrainer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from torch.optim import Optimizer
 
@@ -75,21 +77,46 @@ def plain_loop(make: Callable[[list[Tensor]], Optimizer]) -> tuple[Step, list[Te
     return step, params
 
 
-def time_in_turns(steps: Sequence[Step], blocks: int, block: int) -> list[float]:
-    """The median microseconds of a step, for each kind of step; blocks of all kinds take turns."""
+@dataclass(frozen=True)
+class Turns:
+    """Steps of two kinds, timed in blocks that take turns.
+
+    Args:
+        plain: the median microseconds of a step of the plain loop.
+        own: those of a step of the trainer.
+        ratio: the median of the ratios of neighbouring blocks.
+    """
+
+    plain: float
+    own: float
+    ratio: float
+
+
+def in_turns(plain: Step, own: Step, blocks: int) -> Turns:
+    """Time two kinds of steps: a block is one round over the samples.
+
+    Processor time: on one thread it is that on the clock, less what else the machine does.
+    """
     data = samples()
-    times: list[list[float]] = [[] for _ in steps]
-    for number in range(blocks + 1):
-        for step, own in zip(steps, times):
-            start = time.perf_counter()
-            for place in range(block):
-                step(*data[place % len(data)])
-            if number:  # the first block of each warms up
-                own.append((time.perf_counter() - start) / block * 1e6)
-    return [statistics.median(own) for own in times]
+    times: list[tuple[float, float]] = []
+    for _ in range(blocks + 10):
+        start = time.process_time()
+        for sample in data:
+            plain(*sample)
+        middle = time.process_time()
+        for sample in data:
+            own(*sample)
+        times.append((middle - start, time.process_time() - middle))
+    times = times[10:]  # the first ones warm up
+    scale = 1e6 / len(data)
+    return Turns(
+        statistics.median(first for first, _ in times) * scale,
+        statistics.median(second for _, second in times) * scale,
+        statistics.median(second / first for first, second in times),
+    )
 
 
-def compare(blocks: int, block: int, *, compiled: bool) -> list[list[str]]:
+def compare(blocks: int, *, compiled: bool) -> list[list[str]]:
     """A row for each optimiser and each way to step with the trainer.
 
     Raises:
@@ -97,22 +124,17 @@ def compare(blocks: int, block: int, *, compiled: bool) -> list[list[str]]:
     """
     rows = []
     for name, make in OPTIMIZERS.items():
-        plain, params = plain_loop(make)
-        ways: list[tuple[str, ScalarTrainer, Step]] = []
-        by_optimizer = trainer(make)
-        ways.append((f"step, torch.optim.{name}", by_optimizer, by_optimizer.step))
+        ways: dict[str, ScalarTrainer] = {f"step, torch.optim.{name}": trainer(make)}
         if name == "SGD":
-            by_rate = trainer()
-            ways.append(("step, lr", by_rate, lambda x, y, own=by_rate: own.step(x, y, lr=0.03)))
+            ways["step, lr"] = trainer()
         if compiled:
-            fused = trainer(None if name == "SGD" else make, compiled=True)
-            rate = {"lr": 0.03} if name == "SGD" else {}
-            ways.append(("step, compiled", fused, lambda x, y, own=fused, rate=rate: own.step(x, y, **rate)))
-        plain_time, *times = time_in_turns([plain, *(step for _, _, step in ways)], blocks, block)
-        for (way, own, _), spent in zip(ways, times):
+            ways["step, compiled"] = trainer(None if name == "SGD" else make, compiled=True)
+        for way, own in ways.items():
+            plain, params = plain_loop(make)
+            turns = in_turns(plain, own.step if own.optimizer else partial(own.step, lr=0.03), blocks)
             if "compiled" not in way:
                 assert all(torch.equal(a, b) for a, b in zip(own.params, params)), f"{way} gives other numbers"
-            rows.append([name, way, f"{plain_time:.1f}", f"{spent:.1f}", f"{spent / plain_time:.2f}"])
+            rows.append([name, way, f"{turns.plain:.1f}", f"{turns.own:.1f}", f"{turns.ratio:.3f}"])
     return rows
 
 
@@ -141,8 +163,7 @@ def tensors_alive() -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--blocks", type=int, default=41)
-    parser.add_argument("--block", type=int, default=200, help="steps in a block")
+    parser.add_argument("--blocks", type=int, default=1000, help="rounds over the 25 samples for each row")
     parser.add_argument("--steps", type=int, default=100_000, help="steps of the run that looks at memory")
     parser.add_argument("--no-compile", action="store_true")
     parser.add_argument("--only-memory", action="store_true", help=argparse.SUPPRESS)
@@ -152,7 +173,7 @@ def main() -> None:
         memory_over(options.steps)
         return
     head = ["optimiser", "trainer", "plain loop us", "trainer us", "ratio"]
-    print(table(head, compare(options.blocks, options.block, compiled=not options.no_compile)))
+    print(table(head, compare(options.blocks, compiled=not options.no_compile)))
     command = [sys.executable, "-m", "benchmarks.trainer", "--only-memory", "--steps", str(options.steps)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     steps, before, after, alive, alive_after = map(int, done.stdout.split())

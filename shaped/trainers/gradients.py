@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import torch
 from torch import Tensor
@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shaped.trainers.losses import AnyList, Loss
+    from shaped.trainers.trial import Learned
 
-Differentiated = tuple[Tensor, "Sequence[Tensor | None]"]
-"""The loss, and for each trained parameter its gradient, None where the loss does not depend on it."""
+Gradients: TypeAlias = "Sequence[Tensor | None]"
+"""For each trained parameter its gradient, None where the loss does not depend on it."""
+Differentiated: TypeAlias = "tuple[Tensor, Gradients]"
+"""The loss and the gradients."""
 
 
 class Recorded:
@@ -25,34 +28,50 @@ class Recorded:
         loss: the loss.
         params: the live parameters.
         trained: those of them that are trained.
-        needs_tape: the loss takes gradients itself, so that it has to be recorded for its value too.
+        learned: what trying out the loss told.
     """
 
-    def __init__(self, loss: Loss, params: AnyList, trained: Sequence[Tensor], *, needs_tape: bool) -> None:
+    def __init__(self, loss: Loss, params: AnyList, trained: Sequence[Tensor], learned: Learned) -> None:
         self.loss = loss
         self.params = params
         self.trained = tuple(trained)
-        self.needs_tape = needs_tape
+        self.learned = learned
 
     def value(self, inputs: AnyList, nats: AnyList) -> Tensor:
         """The loss, without gradients."""
-        if not self.needs_tape:
+        if not self.learned.needs_tape:
             with torch.no_grad():
-                return _number(require_scalar(self.loss(self.params, inputs, nats)))
+                return self._run(inputs, nats)
         with torch.inference_mode(False), torch.enable_grad():
-            return _number(require_scalar(self.loss(self.params, inputs, nats)))
+            return self._run(inputs, nats)
 
     def differentiate(self, inputs: AnyList, nats: AnyList) -> Differentiated:
         """The loss and the gradients by the trained parameters."""
         if not torch.is_grad_enabled():
             with torch.inference_mode(False), torch.enable_grad():
                 return self.differentiate(inputs, nats)
-        loss = self.loss(self.params, inputs, nats)
-        if not isinstance(loss, Tensor) or loss.ndim:
-            require_scalar(loss)
+        loss = self._run(inputs, nats)
         if not loss.requires_grad or not self.trained:
-            return _number(loss), [None] * len(self.trained)
-        return _number(loss), torch.autograd.grad(loss, self.trained, allow_unused=True)
+            return loss, [None] * len(self.trained)
+        return loss, torch.autograd.grad(loss, self.trained, allow_unused=True)
+
+    def backpropagate(self, inputs: AnyList, nats: AnyList) -> Tensor:
+        """Put the gradients into the `grad` of the trained parameters, which is None before; gives the loss."""
+        # What else requires a gradient would get one as well.
+        is_closed = self.learned.is_closed and not any([each.requires_grad for each in inputs])  # noqa: C419  (quicker)
+        if not is_closed or not torch.is_grad_enabled():
+            loss, gradients = self.differentiate(inputs, nats)
+            place(gradients, self.trained)
+            return loss
+        loss = self._run(inputs, nats)
+        if loss.requires_grad:
+            torch.autograd.backward(loss)
+        return loss
+
+    def _run(self, inputs: AnyList, nats: AnyList) -> Tensor:
+        loss: Tensor = require_scalar(self.loss(self.params, inputs, nats))
+        # It may be a parameter or a part of one, which a step changes.
+        return loss.clone() if loss.is_leaf or loss._is_view() else loss
 
 
 class Compiled:
@@ -83,7 +102,7 @@ class Compiled:
     def value(self, inputs: AnyList, nats: AnyList) -> Tensor:
         """The loss, without gradients."""
         with torch.no_grad():
-            return _number(self._value(self.trained, self.frozen, inputs, nats))
+            return self._value(self.trained, self.frozen, inputs, nats).clone()
 
     def differentiate(self, inputs: AnyList, nats: AnyList) -> Differentiated:
         """The loss and the gradients by the trained parameters."""
@@ -91,9 +110,33 @@ class Compiled:
             return self.value(inputs, nats), []
         with torch.no_grad():  # the graph has the gradients already: nothing more is to be recorded
             gradients, loss = self._both(self.trained, self.frozen, inputs, nats)
-        return _number(loss), gradients
+        return loss.clone(), gradients
+
+    def backpropagate(self, inputs: AnyList, nats: AnyList) -> Tensor:
+        """Put the gradients into the `grad` of the trained parameters; gives the loss."""
+        loss, gradients = self.differentiate(inputs, nats)
+        place(gradients, self.trained)
+        return loss
 
 
-def _number(loss: Tensor) -> Tensor:
-    """The loss as a number of its own: it may be a parameter or a part of one, which steps change."""
-    return loss.detach().clone() if loss.is_leaf or loss._is_view() else loss.detach()
+def place(gradients: Gradients, params: Sequence[Tensor]) -> None:
+    """Put gradients where optimisers read them."""
+    for param, gradient in zip(params, separate(gradients, params)):
+        param.grad = gradient
+
+
+def separate(gradients: Gradients, params: Sequence[Tensor]) -> Gradients:
+    """Gradients that may be written to: each with memory of its own, laid out as its parameter.
+
+    A tape may give one tensor as the gradient by two parameters, or one that repeats a number without storing it twice.
+    """
+    seen: set[int] = set()
+    own: list[Tensor | None] = []
+    for gradient, param in zip(gradients, params):
+        if gradient is not None and gradient.layout is torch.strided:
+            start = gradient.data_ptr()
+            if start in seen or gradient.stride() != param.stride():
+                gradient = torch.empty_like(param).copy_(gradient)
+            seen.add(start)
+        own.append(gradient)
+    return own

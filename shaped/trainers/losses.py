@@ -130,6 +130,8 @@ def require_scalar(loss: object) -> Tensor:
         ShapeError: it has axes, or is no tensor.
         DtypeError: it has another dtype.
     """
+    if isinstance(loss, Tensor) and not loss.ndim and loss.is_floating_point():
+        return loss
     if not isinstance(loss, Tensor):
         raise ShapeError("the loss", f"is a {type(loss).__name__}, no tensor", hint="return the tensor, not its item()")
     if loss.ndim:
@@ -140,6 +142,4 @@ def require_scalar(loss: object) -> Tensor:
             shape,
             hint=".mean() or .sum()?",
         )
-    if not loss.is_floating_point():
-        raise DtypeError("the loss", f"its dtype is {dtype_name(loss.dtype)}, which has no gradient")
-    return loss
+    raise DtypeError("the loss", f"its dtype is {dtype_name(loss.dtype)}, which has no gradient")

@@ -16,12 +16,12 @@ from shaped.runtime.tlist import TList
 from shaped.spec.binding import Bindings
 from shaped.trainers.declared import declare
 from shaped.trainers.devices import require_device
-from shaped.trainers.gradients import Compiled, Recorded
+from shaped.trainers.gradients import Compiled, Recorded, separate
 from shaped.trainers.inputs import InputsOfTrainer, declare_inputs, shapes_of
 from shaped.trainers.losses import FunctionLoss, ModuleLoss
 from shaped.trainers.parameters import Seeds, chosen, given_parameters, load_parameters, new_parameters
 from shaped.trainers.trial import Trial
-from shaped.trainers.updates import GradientDescent, Optimised, require_rate, separate
+from shaped.trainers.updates import GradientDescent, Optimised, require_rate
 
 if TYPE_CHECKING:
     from torch.optim import Optimizer
@@ -201,7 +201,8 @@ class ScalarTrainer(Generic[Params, Inputs, NatInputs]):
         self._optimised = None if optimizer is None else Optimised(optimizer, trained, names)
         self._descent = GradientDescent(trained)
         self._trial = Trial(loss, self._params, is_trained, (declared, self._inputs))
-        self.unused: tuple[str, ...] = tuple(names[place] for place in self._trial.run())
+        learned = self._trial.run()
+        self.unused: tuple[str, ...] = tuple(names[place] for place in learned.unused)
         """The trained parameters that the loss does not depend on: their gradients are zeros."""
         if self.unused:
             warnings.warn(
@@ -214,7 +215,7 @@ class ScalarTrainer(Generic[Params, Inputs, NatInputs]):
             self._computing = Compiled(loss, self._params, is_trained, backend)
         else:
             run = loss.compiled(backend) if compile and isinstance(loss, ModuleLoss) else loss
-            self._computing = Recorded(run, self._params, trained, needs_tape=self._trial.needs_tape)
+            self._computing = Recorded(run, self._params, trained, learned)
 
     @property
     def params(self) -> Params:
@@ -289,7 +290,7 @@ class ScalarTrainer(Generic[Params, Inputs, NatInputs]):
         Returns:
             The loss before the step.
         """
-        return self._step(self._inputs.take(inputs), lr)
+        return self._step(self._inputs.take(inputs), lr).detach()
 
     # With inputs in two lists.
 
@@ -327,7 +328,7 @@ class ScalarTrainer(Generic[Params, Inputs, NatInputs]):
         lr: float | None = None,
     ) -> Tensor:
         """`step_with_loss` of lists."""
-        return self._step(self._inputs.take_lists(inputs, nats), lr)
+        return self._step(self._inputs.take_lists(inputs, nats), lr).detach()
 
     def state_dict(self) -> dict[str, Any]:
         """Copies of the parameters by name, and of the state of the optimiser."""
@@ -365,7 +366,7 @@ class ScalarTrainer(Generic[Params, Inputs, NatInputs]):
 
     def _forward(self, lists: Lists) -> Tensor:
         try:
-            return self._computing.value(*lists)
+            return self._computing.value(*lists).detach()
         except Exception as error:
             self._trial.explain(error, lists)
             raise
@@ -382,7 +383,7 @@ class ScalarTrainer(Generic[Params, Inputs, NatInputs]):
         found = iter(separate(gradients, self._descent.params))
         slots = [next(found) if is_one else None for is_one in self._is_trained]
         full = [torch.zeros_like(param) if slot is None else slot for slot, param in zip(slots, self._params)]
-        return loss, cast("Params", TList(*full))
+        return loss.detach(), cast("Params", TList(*full))
 
     def _step(self, lists: Lists, lr: float | None) -> Tensor:
         optimised = self._optimised
@@ -396,8 +397,9 @@ class ScalarTrainer(Generic[Params, Inputs, NatInputs]):
         if lr is not None:
             name = type(optimised.optimizer).__name__
             raise ValueError(f"step has lr={lr}, but {name} has its own learning rate: leave lr out")
-        if optimised.takes_closure:
-            return optimised.step_by_closure(lambda: self._differentiate(lists))
-        loss, gradients = self._differentiate(lists)
-        optimised.step(gradients)
-        return loss
+        step = optimised.step_by_closure if optimised.takes_closure else optimised.step
+        try:
+            return step(self._computing.backpropagate, lists)
+        except Exception as error:
+            self._trial.explain(error, lists)
+            raise

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import warnings
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -41,6 +41,21 @@ _ASKS_FOR_VALUES = (
     UnsupportedFakeTensorException,
     NotImplementedError,
 )
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What trying out a loss told.
+
+    Args:
+        unused: the places of the parameters that the loss does not depend on, among those that are trained.
+        is_closed: whether the loss depends on no tensor that requires a gradient but the trained parameters.
+        needs_tape: whether it has to be recorded for its value too, as a loss that takes gradients itself.
+    """
+
+    unused: tuple[int, ...] = ()
+    is_closed: bool = False
+    needs_tape: bool = True
 
 
 @dataclass(frozen=True)
@@ -89,18 +104,13 @@ class Trial:
         self.is_trained = is_trained
         self.declared, self.inputs = declared
         self._is_reliable = False  # until it ran once on tensors without data
-        self.needs_tape = True
-        """Whether the loss has to be recorded for its value too, as one that takes gradients itself; if not known."""
 
-    def run(self) -> tuple[int, ...]:
+    def run(self) -> Learned:
         """Compute the loss and its gradients for the declared shapes.
 
         A name of an axis of an input that no parameter fixes may be any size: several are tried, and it is an error
         only if the same operation fails for all of them. A loss that asks for values of its inputs cannot be tried out,
         and nothing is said of it.
-
-        Returns:
-            The places of the trained parameters that the loss does not depend on, among those that are trained.
 
         Raises:
             Fault: the loss fails for all tensors of these shapes, or is no scalar.
@@ -113,15 +123,15 @@ class Trial:
             outcome = self._attempt(given, is_fake=True)
             if not isinstance(outcome, _Failure):
                 self._is_reliable = True
-                self.needs_tape = isinstance(self._attempt(given, is_fake=True, is_recorded=False), _Failure)
-                return outcome
+                without_tape = self._attempt(given, is_fake=True, is_recorded=False)
+                return replace(outcome, needs_tape=isinstance(without_tape, _Failure))
             if not outcome.is_known:
-                return ()
+                return Learned()
             failures.append((outcome, given))
         if len({failure.operations.count for failure, _ in failures}) == 1:
             failure, given = failures[0]
             self._confirm(failure, given)
-        return ()
+        return Learned()
 
     def _confirm(self, failure: _Failure, given: Sequence[Tensor]) -> None:
         """Raise the error of zeros of the same shapes, if they fail too: tensors without data may refuse more.
@@ -159,9 +169,7 @@ class Trial:
             given.append(torch.empty(shape, dtype=dtype, device="meta"))
         return given
 
-    def _attempt(
-        self, given: Sequence[Tensor], *, is_fake: bool, is_recorded: bool = True
-    ) -> tuple[int, ...] | _Failure:
+    def _attempt(self, given: Sequence[Tensor], *, is_fake: bool, is_recorded: bool = True) -> Learned | _Failure:
         """Run the loss and back once, on copies."""
         mode = FakeTensorMode(allow_non_fake_inputs=True) if is_fake else nullcontext()
         with _silent(), torch.inference_mode(False), torch.set_grad_enabled(is_recorded), mode:
@@ -182,13 +190,31 @@ class Trial:
             except Exception as error:
                 return _Failure(operations, error, is_known=not isinstance(error, _ASKS_FOR_VALUES))
             trained = [param for param, is_one in zip(own, self.is_trained) if is_one]
-            if not loss.requires_grad or not trained:
-                return tuple(range(len(trained)))
-            try:
-                gradients: Sequence[Tensor | None] = torch.autograd.grad(loss, trained, allow_unused=True)
-            except Exception:  # what has no backward says so itself when it is called
-                return ()
-            return tuple(place for place, gradient in enumerate(gradients) if gradient is None)
+            leaves = leaves_of(loss)
+            unused = tuple(place for place, param in enumerate(trained) if id(param) not in leaves)
+            return Learned(unused, is_closed=leaves <= {id(param) for param in trained})
+
+
+def leaves_of(result: Tensor) -> set[int]:
+    """The identities of the tensors that a recorded result has gradients by.
+
+    >>> x, y = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    >>> leaves_of((x * 2).sum() + y.detach().sum()) == {id(x)}
+    True
+    """
+    if result.grad_fn is None:
+        return {id(result)} if result.requires_grad else set()
+    found: set[int] = set()
+    seen, waiting = {result.grad_fn}, [result.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if hasattr(node, "variable"):
+            found.add(id(node.variable))
+        for before, _ in node.next_functions:
+            if before is not None and before not in seen:
+                seen.add(before)
+                waiting.append(before)
+    return found
 
 
 @contextmanager

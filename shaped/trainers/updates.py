@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    Gradients = Sequence[Tensor | None]
+    from shaped.trainers.gradients import Gradients
+    from shaped.trainers.inputs import Lists
+
     MakesOptimizer = Callable[[list[Tensor]], Optimizer]
 
 
@@ -35,23 +37,6 @@ class GradientDescent:
             with torch.no_grad():
                 # One call for all of them; rounds as `add_(gradient, alpha=-lr)` of each.
                 torch._foreach_add_(params, found, alpha=-lr)
-
-
-def separate(gradients: Gradients, params: Sequence[Tensor]) -> Gradients:
-    """Gradients that may be written to: each with memory of its own, laid out as its parameter.
-
-    A tape may give one tensor as the gradient by two parameters, or one that repeats a number without storing it twice.
-    """
-    seen: set[int] = set()
-    own: list[Tensor | None] = []
-    for gradient, param in zip(gradients, params):
-        if gradient is not None and gradient.layout is torch.strided:
-            place = gradient.data_ptr()
-            if place in seen or gradient.stride() != param.stride():
-                gradient = torch.empty_like(param).copy_(gradient)
-            seen.add(place)
-        own.append(gradient)
-    return own
 
 
 class Optimised:
@@ -89,34 +74,37 @@ class Optimised:
         closure = inspect.signature(type(made).step).parameters.get("closure")
         self.takes_closure = closure is not None and closure.default is inspect.Parameter.empty
 
-    def step(self, gradients: Gradients) -> None:
-        """Update the parameters in place; one that the loss does not depend on has no gradient for the optimiser."""
-        for param, gradient in zip(self.params, separate(gradients, self.params)):
-            param.grad = gradient
-        try:
-            self.optimizer.step()
-        finally:
-            self.release()
+    def step(self, backpropagate: Callable[..., Tensor], lists: Lists) -> Tensor:
+        """Compute gradients and update the parameters in place; no gradient is kept, so that memory does not grow.
 
-    def step_by_closure(self, differentiate: Callable[[], tuple[Tensor, Gradients]]) -> Tensor:
-        """A step of an optimiser that computes the loss as often as it wants, as LBFGS does.
-
-        If the loss raises, the parameters and the optimiser are as they were before.
+        Args:
+            backpropagate: puts the gradients into the parameters' `grad` and gives the loss.
+            lists: its arguments.
 
         Returns:
             The loss before the step.
+        """
+        self.release()
+        try:
+            loss = backpropagate(*lists)
+            self.optimizer.step()
+        finally:
+            self.release()
+        return loss
+
+    def step_by_closure(self, backpropagate: Callable[..., Tensor], lists: Lists) -> Tensor:
+        """A step of an optimiser that computes the loss as often as it wants, as LBFGS does.
+
+        If the loss raises, the parameters and the optimiser are as they were before.
         """
         before = [param.detach().clone() for param in self.params]
         state = copy.deepcopy(self.optimizer.state_dict())
         losses: list[Tensor] = []
 
         def closure() -> Tensor:
-            loss, gradients = differentiate()
-            for param, gradient in zip(self.params, gradients):
-                # Such optimisers put all gradients in one vector.
-                param.grad = torch.zeros_like(param) if gradient is None else gradient
-            losses.append(loss)
-            return loss
+            self.release()
+            losses.append(backpropagate(*lists))
+            return losses[-1]
 
         try:
             self.optimizer.step(closure)  # type: ignore[arg-type]  # torch says float, its own take and give tensors
@@ -131,7 +119,7 @@ class Optimised:
         return losses[0]
 
     def release(self) -> None:
-        """Keep no gradient, so that memory does not grow."""
+        """Keep no gradient."""
         for param in self.params:
             param.grad = None
 
