@@ -9,6 +9,9 @@ import pytest
 
 from tests.runtime.checked.agreement import Outcome, read
 
+# A fault of the generated code leaves a function to jaxtyping, with a warning: then nothing is compared here.
+pytestmark = pytest.mark.filterwarnings("error:jaxtyping checks:RuntimeWarning")
+
 ACCEPTED = """
 b c: 3 4
 b c: 3 4; c d: 4 5 -> b d: 3 5

@@ -16,6 +16,9 @@ from torch import Tensor
 
 from shaped.runtime.checked import checked
 
+# A fault of the generated code leaves a function to jaxtyping, with a warning: then nothing is compared here.
+pytestmark = pytest.mark.filterwarnings("error:jaxtyping checks:RuntimeWarning")
+
 WORDS = sorted(
     name
     for name in dir(jaxtyping)

@@ -17,6 +17,9 @@ from jaxtyping import Float, Int, Shaped, jaxtyped
 from torch import Tensor, nn
 from torch import zeros as z
 
+# A fault of the generated code leaves a function to jaxtyping, with a warning: then nothing is compared here.
+pytestmark = pytest.mark.filterwarnings("error:jaxtyping checks:RuntimeWarning")
+
 Check = Callable[[Any], Any]
 T = TypeVar("T")
 

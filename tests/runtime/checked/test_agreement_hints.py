@@ -15,6 +15,9 @@ from torch import zeros as z
 
 from tests.runtime.checked.agreement import Call, Outcome, Parameter
 
+# A fault of the generated code leaves a function to jaxtyping, with a warning: then nothing is compared here.
+pytestmark = pytest.mark.filterwarnings("error:jaxtyping checks:RuntimeWarning")
+
 ArrayType = TypeVar("ArrayType")
 Bound = TypeVar("Bound", bound=Tensor)
 Constrained = TypeVar("Constrained", Tensor, np.ndarray)

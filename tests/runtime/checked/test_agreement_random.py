@@ -13,7 +13,11 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from shaped.runtime.checked import checked
 from tests.runtime.checked.agreement import DECORATORS, Call, Outcome, Parameter
+
+# A fault of the generated code leaves a function to jaxtyping, with a warning: then nothing is compared here.
+pytestmark = pytest.mark.filterwarnings("error:jaxtyping checks:RuntimeWarning")
 
 NAMES = ("a", "b", "c")
 PACKS = ("p", "q")
@@ -208,6 +212,14 @@ def shown(value: Any) -> str:
 @settings(max_examples=300)
 def test_calls_are_decided_alike(call: Call) -> None:
     agree(call)
+
+
+@given(calls())
+@settings(max_examples=50)
+def test_calls_are_checked_by_generated_code(call: Call) -> None:
+    """Not by jaxtyping, to which what is not understood is left."""
+    function = checked(call.function([]))
+    assert function.__code__.co_filename.startswith("<checked ")
 
 
 @pytest.mark.slow
