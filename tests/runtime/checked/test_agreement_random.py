@@ -224,6 +224,6 @@ def test_calls_are_checked_by_generated_code(call: Call) -> None:
 
 @pytest.mark.slow
 @given(calls())
-@settings(max_examples=30_000)
+@settings(max_examples=10_000)
 def test_many_more_calls_are_decided_alike(call: Call) -> None:
     agree(call)
