@@ -39,12 +39,13 @@ if TYPE_CHECKING:
     from shaped.init.seeds import next_seed as next_seed
     from shaped.init.seeds import parameter_seed as parameter_seed
     from shaped.init.splitmix64 import rand01 as rand01
+    from shaped.init.tensors import fill_ as fill_
     from shaped.init.tensors import kaiming_w as kaiming_w
     from shaped.init.tensors import tensor as tensor
     from shaped.init.tensors import xavier_w as xavier_w
 
 _HOMES = {
-    **dict.fromkeys(["fans"], "shaped.init.fans"),
+    **dict.fromkeys(["fans", "with_fans"], "shaped.init.fans"),
     **dict.fromkeys(["sample_at"], "shaped.init.sampling"),
     **dict.fromkeys(
         ["KaimingUniform", "Normal", "Ones", "Scheme", "SchemeError", "Uniform", "XavierUniform", "Zeros"],
@@ -52,7 +53,7 @@ _HOMES = {
     ),
     **dict.fromkeys(["next_seed", "parameter_seed"], "shaped.init.seeds"),
     **dict.fromkeys(["rand01", "splitmix64"], "shaped.init.splitmix64"),
-    **dict.fromkeys(["kaiming_w", "tensor", "xavier_w"], "shaped.init.tensors"),
+    **dict.fromkeys(["fill_", "kaiming_w", "tensor", "xavier_w"], "shaped.init.tensors"),
     **dict.fromkeys(["init_module"], "shaped.init.modules"),
     **dict.fromkeys(["Place"], "shaped.init.places"),
     **dict.fromkeys(["Draw", "plan_module"], "shaped.init.plan"),
