@@ -1,4 +1,4 @@
-"""Large tensors on a CPU filled by the compiled kernel of `kernel`, all but the elements that it is not certain of.
+"""Large tensors on a CPU by the compiled kernel of `kernel`, all but the elements that it is not certain of.
 
 The kernel gives float32. Rounding that again to a 16-bit dtype is wrong only where the float32 is half way between two
 numbers of the dtype: it has lost on which side of the middle the element was. So those elements are uncertain, too.
@@ -10,51 +10,65 @@ import torch
 from torch import Tensor
 
 from shaped.init import kernel
+from shaped.init.kernel import KernelScheme
 from shaped.init.schemes import KaimingUniform, Normal, Scheme, Uniform, XavierUniform
-from shaped.init.vectorised_normal import redo
+from shaped.init.vectorised import Sampler, sampler_of
+from shaped.init.vectorised_normal import MOST_UNCERTAIN, redo
 from shaped.init.vectorised_rounding import BITS
 
 # Below this the kernel's gain is less than a millisecond or two.
 LEAST_ELEMENTS = 2**20
-# More than one in so many is only met around a middle, as with all elements there; the libtorch rendering is faster.
-RAREST = 2**10
 
 
 def filled_by_kernel(out: Tensor, scheme: Scheme, seed: int, first: int) -> bool:
-    """Whether the kernel wrote the elements from `first` on into `out`. If not, it may have written some of it."""
-    if out.device.type != "cpu" or not out.is_contiguous() or out.numel() < LEAST_ELEMENTS:
+    """Whether the kernel wrote the elements from `first` on into `out`. If not, it may have written some of them."""
+    if out.dtype != torch.float32 or not _is_large_on_cpu(out) or not out.is_contiguous():
         return False
-    if not isinstance(scheme, (Uniform, XavierUniform, KaimingUniform, Normal)) or out.dtype == torch.float64:
+    if not isinstance(scheme, (Uniform, XavierUniform, KaimingUniform, Normal)):
         return False
     flat = out.view(-1)
-    if out.dtype == torch.float32:
-        uncertain = kernel.fill_float32(flat, scheme, seed, first)
-        if uncertain is not None:
-            redo(flat, uncertain, scheme, seed, first)
-        return uncertain is not None
-    # As much at a time as keeps all of the kernel's threads at work.
-    size = kernel.BLOCK * torch.get_num_threads()
-    values = torch.empty(min(size, flat.numel()), dtype=torch.float32)
-    return all(
-        _filled_narrowly(flat[start : start + size], values, scheme, seed, first + start)
-        for start in range(0, flat.numel(), size)
-    )
-
-
-def _filled_narrowly(
-    out: Tensor, buffer: Tensor, scheme: Uniform | XavierUniform | KaimingUniform | Normal, seed: int, first: int
-) -> bool:
-    """`filled_by_kernel` of a run in a 16-bit dtype, by way of a buffer of float32."""
-    values = buffer[: out.numel()]
-    uncertain = kernel.fill_float32(values, scheme, seed, first)
+    uncertain = kernel.fill_float32(flat, scheme, seed, first)
     if uncertain is None:
         return False
-    halfway = halfway_between(values, out.dtype)
-    if len(halfway) > out.numel() // RAREST:
-        return False
-    out.copy_(values)
-    redo(out, torch.cat([uncertain, halfway]), scheme, seed, first)
+    redo(flat, uncertain, scheme, seed, first)
     return True
+
+
+def sampler_for(out: Tensor, scheme: Scheme, seed: int, size: int, device: torch.device) -> Sampler:
+    """The sampler for a tensor that the kernel has not filled, for up to `size` elements a call, on `device`."""
+    sampler = sampler_of(scheme, seed, out.dtype, size, device)
+    if out.dtype not in (torch.float16, torch.bfloat16) or not _is_large_on_cpu(out):
+        return sampler
+    if not isinstance(scheme, (Uniform, XavierUniform, KaimingUniform, Normal)):
+        return sampler
+    return KernelSampler(scheme, seed, size, sampler)
+
+
+def _is_large_on_cpu(out: Tensor) -> bool:
+    return out.device.type == "cpu" and out.numel() >= LEAST_ELEMENTS
+
+
+class KernelSampler:
+    """Elements in a 16-bit dtype by way of the kernel's float32; by another sampler where that does not go."""
+
+    def __init__(self, scheme: KernelScheme, seed: int, size: int, other: Sampler) -> None:
+        self._scheme = scheme
+        self._seed = seed
+        self._other = other
+        self._values = torch.empty(size, dtype=torch.float32)
+
+    def draw_into(self, out: Tensor, first: int) -> None:
+        """See `Sampler`."""
+        values = self._values[: out.numel()]
+        uncertain = kernel.fill_float32(values, self._scheme, self._seed, first)
+        if uncertain is not None:
+            uncertain = torch.cat([uncertain, halfway_between(values, out.dtype)])
+        # Many are uncertain only around a middle.
+        if uncertain is None or len(uncertain) > MOST_UNCERTAIN:
+            self._other.draw_into(out, first)
+        else:
+            out.copy_(values)
+            redo(out, uncertain, self._scheme, self._seed, first)
 
 
 def halfway_between(values: Tensor, dtype: torch.dtype) -> Tensor:

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 
-from shaped.init.compiled import filled_by_kernel
+from shaped.init.compiled import filled_by_kernel, sampler_for
 from shaped.init.fans import with_fans
 from shaped.init.plain_thread import in_plain_threads
 from shaped.init.schemes import KaimingUniform, Scheme, SchemeError, XavierUniform
-from shaped.init.vectorised import Sampler, sampler_of
 from shaped.init.vectorised_chunks import fill_in_chunks
 from shaped.init.vectorised_rounding import FORMATS
 
@@ -107,12 +107,9 @@ def fill_(out: Tensor, scheme: Scheme, seed: int = 0, *, offset: int = 0) -> Ten
     if out.device.type == "meta" or isinstance(out, FakeTensor):
         return out
 
-    def sampler_for(size: int, device: torch.device) -> Sampler:
-        return sampler_of(scheme, seed, out.dtype, size, device)
-
     def fill() -> None:
         if not filled_by_kernel(out, scheme, seed, offset):
-            fill_in_chunks(out, offset, sampler_for)
+            fill_in_chunks(out, offset, partial(sampler_for, out, scheme, seed))
 
     in_plain_threads(fill, out)
     return out

@@ -99,6 +99,8 @@ class NarrowNormalSampler:
 
 def redo(out: Tensor, positions: Tensor, scheme: Scheme, seed: int, first: int) -> None:
     """Write the elements at some positions of `out`, whose own first position is `first`, by the specification."""
+    if not len(positions):
+        return
     to = FORMATS[out.dtype]
     values = [rounded(sample_at(scheme, seed, first + position), to) for position in positions.tolist()]
     out[positions] = torch.tensor(values, dtype=torch.float64, device=out.device).to(out.dtype)

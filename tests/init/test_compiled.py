@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -11,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from shaped.init import compiled
-from shaped.init.compiled import filled_by_kernel, halfway_between
+from shaped.init import compiled, vectorised_chunks
+from shaped.init.compiled import halfway_between
 from shaped.init.rounding import rounded
 from shaped.init.sampling import sample_at
 from shaped.init.schemes import Normal, Scheme, Uniform, Zeros
@@ -30,8 +29,6 @@ def specified(scheme: Scheme, seed: int, dtype: torch.dtype, first: int, count: 
 
 class FakeKernel:
     """A kernel that gives the same number everywhere, and is not certain of some positions; None: it gives none."""
-
-    BLOCK = 16
 
     def __init__(self, value: float, uncertain: list[int] | None) -> None:
         self.value = value
@@ -77,10 +74,11 @@ def test_elements_that_the_kernel_is_not_certain_of_are_those_of_the_specificati
 
 
 @pytest.mark.parametrize("dtype", SIXTEEN_BITS)
-def test_in_a_16_bit_dtype_the_kernel_is_asked_block_by_block(
+def test_in_a_16_bit_dtype_the_kernel_is_asked_chunk_by_chunk(
     monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype
 ) -> None:
     kernel = with_kernel(monkeypatch, 7, [2])
+    monkeypatch.setattr(vectorised_chunks, "CHUNK_OF_CPU", 16)
     drawn = tensor(Uniform(), [40], 8, dtype, offset=3)
     assert kernel.calls == [(16, Uniform(), 8, 3), (16, Uniform(), 8, 19), (5, Uniform(), 8, 35)]
     expected = torch.full([37], 7.0, dtype=dtype)
@@ -95,12 +93,12 @@ def test_where_the_kernels_number_is_half_way_it_is_computed_again(
 ) -> None:
     middle = 1 + 2.0 ** -FORMATS[dtype].digits
     with_kernel(monkeypatch, middle, [])
-    monkeypatch.setattr(compiled, "RAREST", 1)
     assert tensor(Normal(), [12], 8, dtype).equal(specified(Normal(), 8, dtype, 0, 12))
 
 
 def test_where_many_are_half_way_torch_draws_all(monkeypatch: pytest.MonkeyPatch) -> None:
     with_kernel(monkeypatch, 1 + 2.0**-8, [])
+    monkeypatch.setattr(compiled, "MOST_UNCERTAIN", 11)
     monkeypatch.delattr(compiled, "redo")
     scheme = Uniform(1 + 2.0**-8, 1 + 2.0**-8)
     assert tensor(scheme, [12], 8, torch.bfloat16).equal(specified(scheme, 8, torch.bfloat16, 0, 12))
@@ -122,6 +120,7 @@ def test_the_kernel_is_for_large_contiguous_tensors_of_at_most_32_bits_on_the_cp
     tensor(Zeros(), [20])
     fill_(torch.empty(5, 4).T, Uniform())
     assert not kernel.calls
+    assert fill_(torch.empty(5, 4, dtype=torch.bfloat16).T, Uniform()).eq(7).all()
     assert (tensor(Uniform(), [20]) == 7).all()
 
 
@@ -150,10 +149,7 @@ def test_a_large_tensor_is_the_one_that_torch_draws(
     monkeypatch: pytest.MonkeyPatch, scheme: Scheme, dtype: torch.dtype
 ) -> None:
     # Some hundred elements are half way in float32.
-    elements = 2**20
-    by_kernel = torch.empty(elements, dtype=dtype)
-    if not filled_by_kernel(by_kernel, scheme, 4, 0):
-        pytest.skip("there is no kernel on this machine, or it is not for this")
-    monkeypatch.setattr(compiled, "kernel", SimpleNamespace(fill_float32=lambda *_: None, BLOCK=elements))
-    by_torch = tensor(scheme, [elements], 4, dtype)
+    by_kernel = tensor(scheme, [2**20], 4, dtype)
+    monkeypatch.setattr(compiled, "LEAST_ELEMENTS", 2**21)
+    by_torch = tensor(scheme, [2**20], 4, dtype)
     assert torch.equal(by_kernel.view(torch.int16), by_torch.view(torch.int16))
