@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from shaped.reveal import reveal_shape as reveal_shape
     from shaped.runtime.checked.decorator import checked as checked
     from shaped.runtime.checked.import_hook import install_import_hook as install_import_hook
+    from shaped.runtime.checked.switch import set_checking as set_checking
     from shaped.runtime.tlist import TList as TList
     from shaped.static.check import Checker as Checker
     from shaped.static.report import Diagnostic as Diagnostic
@@ -25,10 +26,11 @@ _HOMES = {
     "checked": "shaped.runtime.checked.decorator",
     "install_import_hook": "shaped.runtime.checked.import_hook",
     "reveal_shape": "shaped.reveal",
+    "set_checking": "shaped.runtime.checked.switch",
 }
 
 __version__ = "0.1.0"
-__all__ = ["Checker", "Diagnostic", "Report", "TList", "checked", "install_import_hook", "reveal_shape"]
+__all__ = ["Checker", "Diagnostic", "Report", "TList", "checked", "install_import_hook", "reveal_shape", "set_checking"]
 
 
 def __getattr__(name: str) -> object:
