@@ -6,6 +6,8 @@ break off to the next option.
 
 from __future__ import annotations
 
+import functools
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -69,19 +71,16 @@ class ArrayChecks:
         patterns = hint.hint.dtypes
         if not isinstance(patterns, tuple):
             return []  # any dtype
-        if not is_for_tensors(hint):
-            name = f"{self.writer.constant('dtype_name', reference.dtype_name)}({value}.dtype)"
-            if all(isinstance(pattern, str) for pattern in patterns):
-                return [f"{name} not in {self.writer.constant('dtypes', _interned(frozenset(patterns)))}"]
-            allows = self.writer.constant("allows", reference.allows)
-            return [f"not {allows}({self.writer.constant('patterns', patterns)}, {name})"]
-        torch = sys.modules["torch"]
-        dtypes = {dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype)}
-        allowed = frozenset(dtype for dtype in dtypes if reference.allows(patterns, reference.dtype_name(dtype)))
-        if len(allowed) == 1:
-            (single,) = allowed
-            return [f"{value}.dtype is not {self.writer.constant(reference.dtype_name(single), single)}"]
-        return [f"{value}.dtype not in {self.writer.constant('dtypes', _interned(allowed))}"]
+        if is_for_tensors(hint):
+            allowed = _torch_dtypes(patterns)
+            if len(allowed) > 1:
+                return [f"{value}.dtype not in {self.writer.constant('dtypes', allowed)}"]
+            return [f"{value}.dtype is not {self.writer.constant('dtype', next(iter(allowed), None))}"]
+        name = f"{self.writer.constant('dtype_name', reference.dtype_name)}({value}.dtype)"
+        if all(isinstance(pattern, str) for pattern in patterns):
+            return [f"{name} not in {self.writer.constant('dtypes', _names(patterns))}"]
+        allows = self.writer.constant("allows", reference.allows)
+        return [f"not {allows}({self.writer.constant('patterns', patterns)}, {name})"]
 
     def _known(self, axis: object) -> str | None:
         """The only size that an axis may have, from a variable or the annotation; None if it may have several."""
@@ -250,9 +249,14 @@ def is_for_tensors(hint: Array) -> bool:
     return torch is not None and isinstance(hint.array_type, type) and issubclass(hint.array_type, torch.Tensor)
 
 
-_INTERNED: dict[frozenset[Any], frozenset[Any]] = {}
+@functools.cache
+def _torch_dtypes(patterns: tuple[str | re.Pattern[str], ...]) -> frozenset[Any]:
+    """The dtypes of torch that a word includes."""
+    torch = sys.modules["torch"]
+    dtypes = {value for value in vars(torch).values() if isinstance(value, torch.dtype)}
+    return frozenset(dtype for dtype in dtypes if reference.allows(patterns, reference.dtype_name(dtype)))
 
 
-def _interned(members: frozenset[Any]) -> frozenset[Any]:
-    """One object for equal sets."""
-    return _INTERNED.setdefault(members, members)
+@functools.cache
+def _names(patterns: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(patterns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import jaxtyping
 
 from shaped.errors import AnnotationError, DtypeError, Fault, ShapeError
 from shaped.runtime.checked import reference
-from shaped.runtime.checked.hints import Array, Either, Hint, Judged, computed_axes
+from shaped.runtime.checked.hints import Array, Either, Hint, Judged, children, computed_axes
 from shaped.runtime.checked.reference import Bound, Mismatch, PackSizes, Unbound
 from shaped.runtime.checked.switch import is_checking, is_exempt
 from shaped.spec.annotation import ArrayAnnotation
@@ -168,8 +168,6 @@ vars(Explainer.refuse_result).update(_set_apart)
 
 
 def _asks_beartype(hint: Hint) -> bool:
-    from shaped.runtime.checked.hints import children
-
     return isinstance(hint, Judged) or any(map(_asks_beartype, children(hint)))
 
 
@@ -243,20 +241,26 @@ def _field(text: str, arguments: Mapping[str, Any]) -> Any:
 
 
 def shown(value: Any) -> str:
-    """A value in a message: arrays by their shapes, others as Python shows them, cut short."""
-    if value is None:
-        return "None"
+    """A value in a message: arrays by their shapes, others as Python shows them, cut short.
+
+    >>> shown("a"), shown([1, 2]), shown(None)
+    ("str 'a'", 'list [1, 2]', 'None')
+    """
     kind = type(value).__name__
-    if hasattr(value, "shape") and hasattr(value, "dtype"):
-        try:
-            return f"{kind} ({', '.join(map(str, value.shape))}{',' * (len(value.shape) == 1)})"
-        except Exception:  # a class may call anything its shape
-            return kind
     try:
+        if hasattr(value, "shape") and hasattr(value, "dtype"):
+            return f"{kind} {_written(value.shape)}"
+        if isinstance(value, (tuple, list)) and any(hasattr(item, "shape") for item in value):
+            return f"{kind} of {len(value)} items" if len(value) != 1 else f"{kind} of 1 item"
         text = reprlib.repr(value)
-    except Exception:  # a value that cannot be shown is refused all the same
+    except Exception:  # what cannot be shown is refused all the same
         return kind
-    return f"{kind} {text}" if not text.startswith(("<", kind)) else text
+    return text if value is None or text.startswith(("<", kind)) else f"{kind} {text}"
+
+
+def _written(sizes: Iterable[object]) -> str:
+    parts = [str(size) for size in sizes]
+    return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
 
 
 def notes(fault: Fault, problem: Mismatch | Unbound, hint: Hint, bound: Bound) -> Iterator[str]:
@@ -264,8 +268,7 @@ def notes(fault: Fault, problem: Mismatch | Unbound, hint: Hint, bound: Bound) -
     for name, size in bound.sizes.items():
         yield f"{name} = {size}: {bound.origins.get(name, 'bound in the body')}"
     for name, (_, sizes) in bound.packs.items():
-        shape = f"({', '.join(map(str, sizes))}{',' * (len(sizes) == 1)})"
-        yield f"*{name} = {shape}: {bound.origins.get(f'*{name}', 'bound in the body')}"
+        yield f"*{name} = {_written(sizes)}: {bound.origins.get(f'*{name}', 'bound in the body')}"
     inner = problem.hint if isinstance(problem, Mismatch) else hint
     for text in dict.fromkeys(text for axis in computed_axes(inner) for text in axis.fields if text):
         yield f"{text} = {_field(text, bound.arguments)!r}"

@@ -69,14 +69,18 @@ def _compiled(source: str, name: str, scope: Mapping[str, Any], plan: Plan) -> t
     # No `__name__`: torch.compile would look for the globals in the module of that name.
     namespace: dict[str, Any] = {"__builtins__": builtins, **scope}
     exec(_code(source, plan.operation), namespace)
-    made: types.FunctionType = namespace[name]
+    for function in namespace.values():
+        if isinstance(function, types.FunctionType) and function.__globals__ is namespace:
+            # torch.compile keeps what it compiled by code, for the globals that it saw with it.
+            function.__code__ = function.__code__.replace()
+    made: types.FunctionType = namespace.pop(name)
     functools.update_wrapper(made, plan.function)
     return made
 
 
 @functools.cache
 def _code(source: str, operation: str) -> types.CodeType:
-    """The code of generated source: the same for a nested function that is decorated once a call, many times."""
+    """The compiled source: kept for a nested function that is decorated once a call, many times."""
     filename = f"{_FILENAME}{operation} {next(_NUMBERS)}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     return compile(source, filename, "exec")

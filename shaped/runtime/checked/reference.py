@@ -109,7 +109,8 @@ def _parts(hint: Row | Every | EveryPair, value: Any, path: str, bound: Bound) -
     match hint:
         case Row(items=items):
             if len(value) != len(items):
-                raise Mismatch(hint, value, path, bound.copy(), f"it has {len(value)} items, not {len(items)}")
+                count = f"{len(value)} item{'s' * (len(value) != 1)}"
+                raise Mismatch(hint, value, path, bound.copy(), f"it has {count}, not {len(items)}")
             yield from ((item, part, f"{path}[{i}]") for i, (item, part) in enumerate(zip(items, value)))
         case Every(item=item):
             yield from ((item, part, f"{path}[{i}]") for i, part in enumerate(again(value)))

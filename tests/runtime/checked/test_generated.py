@@ -196,3 +196,21 @@ def test_arrays_of_numpy_are_checked_by_their_dtype() -> None:
     assert not passes(f, np.zeros(3), np.zeros(3))
     assert not passes(f, np.zeros(3, "U1"), np.zeros(3, int))
     assert inspect.isfunction(f)
+
+
+def test_functions_of_equal_source_are_compiled_each_by_itself() -> None:
+    """torch.compile keeps what it compiled by code object."""
+
+    def scaling(factor: float) -> Any:
+        @checked
+        def scale(x: Float[Tensor, "b"]) -> Float[Tensor, "b"]:
+            return x * factor
+
+        return scale
+
+    double, triple = scaling(2.0), scaling(3.0)
+    torch._dynamo.reset()
+    results = [torch.compile(function, backend="eager")(torch.ones(1)).item() for function in (double, triple)]
+    torch._dynamo.reset()
+    assert results == [2.0, 3.0]
+    assert double.__code__.co_filename == triple.__code__.co_filename  # the source is kept once
