@@ -38,6 +38,9 @@ slow: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.check
 	$(BIN)/python -m benchmarks.mypy_plugin
+	$(BIN)/python -m benchmarks.initializers
+	$(BIN)/python -m benchmarks.checked
+	$(BIN)/python -m benchmarks.trainer
 
 # Writes the ledger of proofs and its certificates.
 prove: $(INSTALLED)
