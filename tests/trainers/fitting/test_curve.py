@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -83,6 +84,13 @@ def test_each_quantity_has_axes_of_its_own(tmp_path: Path) -> None:
 def test_values_that_are_not_finite_leave_gaps(tmp_path: Path) -> None:
     falling([2.0, float("nan"), 1.0, float("inf"), 0.5]).plot(tmp_path / "a.png")
     assert len(heights(tmp_path / "a.png", "training")) > 0
+
+
+def test_axes_and_lines_say_what_they_are(tmp_path: Path) -> None:
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        falling([2.0, 1.0], [2.0, 1.5], accuracy=0.5).plot(tmp_path / "a.svg")
+    texts = re.findall(r"<text [^>]*>([a-z]+)</text>", (tmp_path / "a.svg").read_text())
+    assert sorted(texts) == ["accuracy", "epoch", "loss", "training", "training", "validation"]
 
 
 def test_the_name_says_the_format(tmp_path: Path) -> None:

@@ -32,6 +32,12 @@ def test_values_are_found_by_name_epoch_by_epoch() -> None:
     assert list(TWO[1:]) == [TWO[1]]
 
 
+def test_histories_are_equal_when_their_epochs_are() -> None:
+    assert TWO[:1] == History([TWO[0]])
+    assert TWO[:1] != TWO
+    assert list(TWO) != TWO
+
+
 def test_a_name_that_is_not_there_is_an_error_that_names_those_that_are() -> None:
     with pytest.raises(KeyError, match="'accuracy': the history has 'training loss', 'training accuracy'"):
         TWO["accuracy"]
@@ -76,7 +82,9 @@ def test_json_is_json_where_values_are_not_finite(tmp_path: Path) -> None:
         raise AssertionError(f"{constant} is no JSON")
 
     text = (tmp_path / "a.json").read_text()
-    assert json.loads(text, parse_constant=refuse)["epochs"][1]["validation"] == {"loss": "nan"}
+    first, second = json.loads(text, parse_constant=refuse)["epochs"]
+    assert first["training"] == {"loss": 1.5, "accuracy": 0.25}
+    assert second["validation"] == {"loss": "nan"}
 
 
 @given(

@@ -383,8 +383,9 @@ def test_a_model_without_trainable_parameters_is_an_error() -> None:
 
 def test_parameters_that_the_optimizer_leaves_out_are_named() -> None:
     model = linear()
-    with pytest.warns(UserWarning, match="the optimizer leaves out bias: set requires_grad to False"):
+    with pytest.warns(UserWarning, match="the optimizer leaves out bias: set requires_grad to False") as caught:
         fit(model, SQUARED, line(), epochs=1, optimizer=SGD([model.weight], lr=0.1))
+    assert caught[0].filename == __file__
 
 
 def test_parameters_that_the_loss_never_reaches_are_named_once() -> None:
@@ -419,8 +420,11 @@ def test_a_parameter_that_only_the_first_batch_reaches_is_reached() -> None:
 
 def test_one_cycle_stepped_once_an_epoch_is_warned_of() -> None:
     cycle: Any = lambda o: schedules.OneCycleLR(o, 0.1, total_steps=300)  # noqa: E731
-    with pytest.warns(UserWarning, match="300 steps, and takes 2, one an epoch: is scheduler_every='batch' meant"):
+    with pytest.warns(
+        UserWarning, match="300 steps, and takes 2, one an epoch: is scheduler_every='batch' meant"
+    ) as caught:
         fit(linear(), SQUARED, line(), epochs=2, optimizer=PLAIN, scheduler=cycle)
+    assert caught[0].filename == __file__
 
 
 # Values that are not finite
