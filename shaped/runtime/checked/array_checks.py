@@ -15,7 +15,7 @@ from typing import Any
 
 from shaped.runtime.checked import reference
 from shaped.runtime.checked.arithmetic import Inlined, inlined, renamed
-from shaped.runtime.checked.hints import Array
+from shaped.runtime.checked.hints import Array, is_for_tensors
 from shaped.runtime.checked.names import Names, Variable
 from shaped.runtime.checked.writer import Lines, Writer
 from shaped.spec.annotation import Anonymous, Fixed, Named, NamedPack
@@ -241,12 +241,6 @@ def _bound_only(sizes: dict[str, Any]) -> dict[str, Any]:
 def _fixed(sizes: Sequence[int] | None) -> reference.PackSizes | None:
     """The sizes of a `*name` that may not grow, None where it is not bound."""
     return None if sizes is None else (False, tuple(sizes))
-
-
-def is_for_tensors(hint: Array) -> bool:
-    """Whether an annotation is for tensors of torch."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(hint.array_type, type) and issubclass(hint.array_type, torch.Tensor)
 
 
 @functools.cache

@@ -10,8 +10,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from shaped.runtime.checked import reference
-from shaped.runtime.checked.array_checks import ArrayChecks, is_for_tensors
-from shaped.runtime.checked.hints import Anything, Array, Either, Every, EveryPair, Hint, Instance, Judged, Row
+from shaped.runtime.checked.array_checks import ArrayChecks
+from shaped.runtime.checked.hints import (
+    Anything,
+    Array,
+    Either,
+    Every,
+    EveryPair,
+    Hint,
+    Instance,
+    Judged,
+    Row,
+    is_for_tensors,
+)
 from shaped.runtime.checked.names import Merge
 from shaped.runtime.checked.scope import compile_test
 from shaped.runtime.checked.writer import Lines

@@ -12,6 +12,7 @@ import jaxtyping
 
 from shaped.errors import AnnotationError, DtypeError, Fault, ShapeError
 from shaped.runtime.checked import reference
+from shaped.runtime.checked.fixes import fix_of_dtype, fix_of_shape
 from shaped.runtime.checked.hints import Array, Either, Hint, Judged, children, computed_axes
 from shaped.runtime.checked.reference import Bound, Mismatch, PackSizes, Unbound
 from shaped.runtime.checked.switch import is_checking, is_exempt
@@ -196,7 +197,7 @@ def _array_fault(problem: Mismatch, hint: Array, operation: str) -> Fault:
     value, subject = problem.value, f"{problem.path} of {operation}"
     dtype = reference.dtype_name(value.dtype)
     if not reference.is_dtype_allowed(hint.hint, value):
-        return DtypeRefusal(subject, f"dtype {dtype} does not match {hint}")
+        return DtypeRefusal(subject, f"dtype {dtype} does not match {hint}", hint=fix_of_dtype(hint, problem.path))
     sizes = tuple(map(int, value.shape))
     shape = TensorType.of(*sizes, dtype=DType(frozenset([dtype])))
     operands = f'{shape} does not match "{hint.hint.dim_str}"'
@@ -214,11 +215,12 @@ def _array_fault(problem: Mismatch, hint: Array, operation: str) -> Fault:
         field = _field(text, bound.arguments)
         return Dim.of(field) if type(field) is int else None
 
+    fix = fix_of_shape(hint, sizes, problem.path, bound)
     try:
         match(annotation, shape, bindings, Context(), evaluate=evaluate, operation=operation, what=problem.path)
     except ShapeError as fault:
-        return ShapeRefusal(fault.operation, fault.reason, fault.operands, fault.hint, fault.dims, fault.sizes)
-    return ShapeRefusal(subject, _first_difference(hint, sizes, bound), operands, dims=tuple(map(Dim.of, sizes)))
+        return ShapeRefusal(fault.operation, fault.reason, fault.operands, fault.hint or fix, fault.dims, fault.sizes)
+    return ShapeRefusal(subject, _first_difference(hint, sizes, bound), operands, fix, dims=tuple(map(Dim.of, sizes)))
 
 
 def _first_difference(hint: Array, sizes: tuple[int, ...], bound: Bound) -> str:

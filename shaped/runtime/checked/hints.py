@@ -6,6 +6,7 @@ A `Hint` is a type hint reduced to the checks that it means. `lowering` makes it
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -126,6 +127,12 @@ def text_of(hint: object) -> str:
     if isinstance(hint, type) and not hasattr(hint, "__origin__"):
         return hint.__name__
     return repr(hint).replace("typing.", "")
+
+
+def is_for_tensors(hint: Array) -> bool:
+    """Whether an annotation is for tensors of torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(hint.array_type, type) and issubclass(hint.array_type, torch.Tensor)
 
 
 def children(hint: Hint) -> tuple[Hint, ...]:

@@ -220,3 +220,14 @@ def test_a_value_that_cannot_be_shown_is_refused_all_the_same() -> None:
     def f(x: int) -> None: ...
 
     assert "is no int" in str(refusal(lambda: f(Secret())))
+
+
+def test_the_one_change_that_would_fit_is_offered() -> None:
+    assert refusal(lambda: mix(z(3, 4), z(5, 4))).hint == "w.mT?"
+    assert notes(refusal(lambda: mix(z(3, 4), z(5, 4))))[-1] == "hint: w.mT?"
+    assert refusal(lambda: mix(z(3, 4), z(5, 6))).hint == ""
+    assert refusal(lambda: mix(z(3, 4), z(1, 4, 5))).hint == "w.squeeze(0)?"
+    assert refusal(lambda: mix(z(3, 4), z(4))).hint == "w[..., None]?"
+    assert refusal(lambda: mix(z(3, 4).long(), z(4, 2))).hint == "x.float()?"
+    # Both x[None] and x[..., None] would fit.
+    assert refusal(lambda: mix(z(4), z(4, 2))).hint == ""
