@@ -41,11 +41,10 @@ def require_tensor_type(annotation: object, subject: str) -> None:
     Raises:
         AnnotationError: it is none; says how to write one.
     """
-    if typing.get_origin(annotation) in _UNIONS:
-        for option in typing.get_args(annotation):
-            require_tensor_type(option, subject)
-    elif not is_array_annotation(annotation) and not (isinstance(annotation, type) and issubclass(annotation, Tensor)):
-        raise AnnotationError(subject, f"{written(annotation)} is no type of a tensor", hint='Float[Tensor, "b d"]')
+    options = typing.get_args(annotation) if typing.get_origin(annotation) in _UNIONS else (annotation,)
+    for option in options:
+        if not is_array_annotation(option) and not (isinstance(option, type) and issubclass(option, Tensor)):
+            raise AnnotationError(subject, f"{written(annotation)} is no type of a tensor", hint='Float[Tensor, "b d"]')
 
 
 def identity(annotation: Any) -> Hashable:

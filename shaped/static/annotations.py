@@ -40,6 +40,7 @@ from shaped.static.forms import (
     UnionForm,
     UnknownForm,
     VariadicTupleForm,
+    options_of,
     union,
 )
 
@@ -161,6 +162,8 @@ _DICTS = frozenset(["dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", 
 _WRAPPERS = frozenset(["Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly", "InitVar"])
 _BUILTIN_GENERICS = frozenset(["list", "dict", "set", "frozenset", "tuple", "type"])
 _BUILTINS = _BUILTIN_GENERICS | {"int", "float", "bool", "str", "object", "complex", "bytes"}
+# What is no tensor for certain.
+_NO_TENSORS = (IntForm, FloatForm, BoolForm, StrForm, NoneForm, LiteralForm, TupleForm, ListForm, DictForm)
 TLISTS = frozenset(["shaped.TList", "shaped.runtime.tlist.TList"])
 _TYPING_MODULES = ("typing", "typing_extensions", "collections", "collections.abc", "dataclasses")
 
@@ -214,8 +217,7 @@ class _Reader:
         if module == "jaxtyping" and is_dtype_word(word):
             return self._array(node, word, arguments)
         if name in TLISTS:
-            form = self._tuple(arguments)
-            return TupleForm(form.elements, is_tlist=True) if isinstance(form, TupleForm) else form
+            return self._tlist(arguments)
         generic = self._generic(name, arguments)
         # The arguments of a generic class or alias are not followed.
         return self._named(name) if generic is None else generic
@@ -261,6 +263,17 @@ class _Reader:
             return VariadicTupleForm(UNKNOWN_FORM)
         return TupleForm(tuple(self.read(argument) for argument in arguments))
 
+    def _tlist(self, arguments: list[ast.expr]) -> TypeForm:
+        """`TList[A, B]`: a tuple of tensors."""
+        form = self._tuple(arguments)
+        if not isinstance(form, TupleForm):
+            return form
+        for position, (element, argument) in enumerate(zip(form.elements, arguments)):
+            if any(isinstance(option, _NO_TENSORS) for option in options_of(element)):
+                reason = f"{ast.unparse(argument)} is no type of a tensor"
+                self._problem(argument, AnnotationError(f"TList item {position}", reason, hint='Float[Tensor, "b d"]'))
+        return TupleForm(form.elements, is_tlist=True)
+
     def _is_unpacked(self, argument: ast.expr) -> bool:
         """Whether an argument stands for several: `*Ts`, `Unpack[Ts]`."""
         if isinstance(argument, ast.Subscript):
@@ -281,8 +294,7 @@ class _Reader:
                 return self._problem(axes, AnnotationError(ast.unparse(node), "the axes are one string", hint=hint))
             text = axes.value
         inner = self.read(array)
-        options = inner.options if isinstance(inner, UnionForm) else (inner,)
-        return union([self._array_of(axes, word, option, array, text, is_formatted) for option in options])
+        return union([self._array_of(axes, word, option, array, text, is_formatted) for option in options_of(inner)])
 
     def _array_of(
         self, axes: ast.expr, word: str, inner: TypeForm, array: ast.expr, text: str | None, is_formatted: bool

@@ -136,5 +136,10 @@ def union(forms: Sequence[TypeForm]) -> TypeForm:
     """The union of forms: nested unions opened, equal options once."""
     options: dict[TypeForm, None] = {}
     for form in forms:
-        options |= dict.fromkeys(form.options if isinstance(form, UnionForm) else (form,))
+        options |= dict.fromkeys(options_of(form))
     return next(iter(options)) if len(options) == 1 else UnionForm(tuple(options))
+
+
+def options_of(form: TypeForm) -> tuple[TypeForm, ...]:
+    """The options of a union; any other form is its only one."""
+    return form.options if isinstance(form, UnionForm) else (form,)

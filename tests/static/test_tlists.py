@@ -197,3 +197,14 @@ def test_the_listing_shows_the_items_beside_the_line() -> None:
         indented("        def f(layer: Layer, one: TList[Float[Tensor, 'n']]):\n            return layer, one")
     )
     assert [f"{shown.source}: {shown}" for shown in report.shapes] == ['layer: ("out in", "out")', 'one: ("n",)']
+
+
+def test_what_is_no_type_of_a_tensor_is_no_type_of_an_item() -> None:
+    program = """
+        A = TList[Tensor, int]
+        def f(x: TList[Float[Tensor, "a"] | None], y: TList[Tensor, nn.Parameter, "Tensor"]): ...
+        """
+    assert found(program) == [
+        "TList item 1: int is no type of a tensor",
+        "TList item 0: Float[Tensor, 'a'] | None is no type of a tensor",
+    ]
