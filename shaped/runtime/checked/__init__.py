@@ -1,7 +1,8 @@
 """Calls checked against their annotations, at almost no cost.
 
 `lowering` reduces type hints to `hints`, `plan` collects those of a function, `checks` and `generation` write the code
-that checks its calls, `reference` says what the code has to mean, `failure` what is wrong with a call, and `fixes` what may have been meant.
+that checks its calls, `reference` says what the code has to mean, `failure` what is wrong with a call, and `fixes` what
+may have been meant.
 """
 
 from __future__ import annotations
