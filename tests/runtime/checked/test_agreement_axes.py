@@ -123,6 +123,30 @@ k = 3 -> {str(k)}: 3
 b: 3 -> {x0.shape[0]}: 3
 b: 3; c: 3 -> {x0.shape[0]+x1.shape[0]}: 6
 b: 3 -> {x0.ndim}: 1
+β γ: 3 4; γ: 4 -> β+γ: 7
+*: 3 4; *: 3 4
+4.0: 4
++4: 4
+1_0: 10
+0x4: 4
+a: 3 -> 1.5*2: 3
+a: 3 -> a+1.0: 4
+a: 3 -> a+True: 4
+a: 3 -> a==3: 1
+a: 7 -> a>=3: 3
+min: 3 -> min+1: 4
+len: 3; isinstance: 4 -> len*isinstance: 12
+class: 3; class: 3
+k = 3 -> {k!r}: 3
+k = 3 -> {k:>3}: 3
+k = 3; b: 4 -> {len(x1)}: 4
+k = 3; b c: 4 5 -> {sum(x1.shape)}: 9
+k = 3 -> {[k][0]}: 3
+k = 3 -> {k}**2: 9
+k = 3 -> -{k}+5: 2
+k = 3; a: 2 -> {k}*(a+{k}): 15
+k = 3 -> ({k}): 3
+k = 3 -> #{k}+1: 1
 """.strip("\n").splitlines()
 
 REFUSED = """
@@ -223,6 +247,22 @@ k = 3 -> {k: 3
 k = 3 -> k}: 3
 b: 3 -> {x0.shape[1]}: 3
 x3: 5; k = 3 -> x{k}: 6
+β γ: 3 4; β: 4
+*: 3; *: 4
+4.5: 4
+a: 3 -> print(): 3
+a: 3 -> a==3: 3
+a: 7 -> a>=3: 7
+a=b=3: 3
+class: 3 -> class+1: 4
+min: 3; a: 4 -> min(min,a): 3
+a: 3 -> 'a'*3: 3
+a: 3 -> [a]: 3
+a: 3 -> a if: 3
+k = 3 -> {k!r}: 4
+k = 3 -> {k}}: 3
+k = 3 -> {}: 3
+k = 3 -> {k}+: 3
 """.strip("\n").splitlines()
 
 # The sizes of names are known from left to right, and a size of 1 binds no `#name`.
@@ -241,6 +281,9 @@ a: 3 -> torch.zeros(3): 3
 *?a: 3
 a+1 a: 4 3
 *b: 3; b+1: 4
+k = 3; a: 4 -> {a}: 4
+k = 3 -> {k}+j: 4
+a: 3 -> #j+1: 4
 """.strip("\n").splitlines()
 
 

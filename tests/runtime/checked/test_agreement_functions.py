@@ -17,6 +17,8 @@ from jaxtyping import Float, Int, Shaped, jaxtyped
 from torch import Tensor, nn
 from torch import zeros as z
 
+from tests.runtime.checked.agreement import MALFORMED
+
 # A fault of the generated code leaves a function to jaxtyping, with a warning: then nothing is compared here.
 pytestmark = pytest.mark.filterwarnings("error:jaxtyping checks:RuntimeWarning")
 
@@ -241,6 +243,73 @@ def test_an_argument_that_the_body_changed_is_checked_again_with_the_result(chec
 
     with refused():
         f(z(3), z(3))
+
+
+def test_a_field_of_an_axis_may_be_any_text(check: Check) -> None:
+    @check
+    def f(x: Float[Tensor, "a b"], axis: str, *rest: int, size: int = 3, **named: int) -> Float[Tensor, "{axis}"]:
+        return z(size)
+
+    f(z(2, 3), "b")
+    f(z(2, 3), "a+1")
+    f(z(2, 3), "3")
+    with refused():
+        f(z(2, 3), "a")
+    with refused():
+        f(z(2, 3), "a b")
+    with pytest.raises(MALFORMED):
+        f(z(2, 3), "c")
+
+    @check
+    def g(*rest: int, size: int = 3, **named: int) -> Float[Tensor, '{len(rest)} {size} {named["k"]+1}']:
+        return z(2, 3, 4)
+
+    g(1, 2, k=3)
+    with refused():
+        g(1, 2, k=4)
+    with refused():
+        g(1, k=3)
+    with refused():
+        g(1, 2)
+
+
+def test_a_field_of_an_axis_is_evaluated_when_the_axis_is_checked(check: Check) -> None:
+    @check
+    def f(sizes: list[int], x: Float[Tensor, "{len(sizes)}"]) -> Float[Tensor, "{sizes[-1]}"]:
+        sizes[-1] = 5
+        return z(5)
+
+    f([1, 2], z(2))
+    with refused():
+        f([1, 2], z(3))
+
+
+def test_a_field_of_an_axis_that_is_not_checked_is_not_evaluated(check: Check) -> None:
+    @check
+    def f(x: Float[Tensor, "{1/0} 3"] | None, y: Float[Tensor, "#{1/0}"]) -> None:
+        pass
+
+    f(None, z(1))
+    with refused():
+        f(None, z(2))
+    with refused():
+        f(z(3), z(1))
+
+
+def test_a_tensor_whose_shape_cannot_be_asked_for_is_refused(check: Check) -> None:
+    @check
+    def f(x: Float[Tensor, "b"]) -> None:
+        pass
+
+    class Shapeless(Tensor):
+        """A tensor without a shape."""
+
+        @property
+        def shape(self) -> Any:
+            raise RuntimeError("it has none")
+
+    with refused():
+        f(z(3).as_subclass(Shapeless))
 
 
 def test_methods_of_all_kinds(check: Check) -> None:
