@@ -296,22 +296,6 @@ def test_a_field_of_an_axis_that_is_not_checked_is_not_evaluated(check: Check) -
         f(z(3), z(1))
 
 
-def test_a_tensor_whose_shape_cannot_be_asked_for_is_refused(check: Check) -> None:
-    @check
-    def f(x: Float[Tensor, "b"]) -> None:
-        pass
-
-    class Shapeless(Tensor):
-        """A tensor without a shape."""
-
-        @property
-        def shape(self) -> Any:
-            raise RuntimeError("it has none")
-
-    with refused():
-        f(z(3).as_subclass(Shapeless))
-
-
 def test_methods_of_all_kinds(check: Check) -> None:
     class Model:
         size = 5

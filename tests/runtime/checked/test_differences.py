@@ -70,6 +70,19 @@ def test_an_annotation_that_is_no_type_demands_nothing() -> None:
         reference(f)
 
 
+@pytest.mark.filterwarnings("ignore:.*nested tensors")
+def test_what_a_tensor_raises_when_its_shape_is_asked_for_is_passed_on() -> None:
+    """jaxtyped takes it for a refusal. Both fail, but only the tensor knows why."""
+
+    def f(x: Float[Tensor, "b n"]) -> None: ...
+
+    nested = torch.nested.nested_tensor([z(2), z(3)])
+    with pytest.raises(RuntimeError, match="NestedTensorImpl"):
+        checked(f)(nested)
+    with pytest.raises(TypeCheckError):
+        reference(f)(nested)
+
+
 def test_a_name_that_exists_later_is_looked_up_at_the_first_call() -> None:
     """jaxtyped looks once, when it decorates, and does not check what it cannot find then."""
     scope: dict[str, Any] = {"Float": Float, "Tensor": Tensor, "checked": checked, "reference": reference}
