@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 # Loaded at once: their modules have their names, and would stand here in their place as soon as one is imported.
 from shaped.init.fans import fans as fans
+from shaped.init.fans import with_fans as with_fans
 from shaped.init.splitmix64 import splitmix64 as splitmix64
 
 if TYPE_CHECKING:

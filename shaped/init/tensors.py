@@ -48,6 +48,7 @@ def tensor(
     Raises:
         SchemeError: an argument of which no tensor can be made.
 
+    >>> from shaped.init import Uniform
     >>> tensor(Uniform(), [2, 2])
     tensor([[0.3012, 0.6844],
             [0.3088, 0.2315]])
@@ -89,6 +90,7 @@ def fill_(out: Tensor, scheme: Scheme, seed: int = 0, *, offset: int = 0) -> Ten
     Raises:
         SchemeError: an argument of which no tensor can be made.
 
+    >>> from shaped.init import Uniform
     >>> weight = torch.empty(2, 2)
     >>> fill_(weight.T, Uniform())
     tensor([[0.3012, 0.6844],

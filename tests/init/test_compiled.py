@@ -143,6 +143,11 @@ def test_all_numbers_half_way_are_found(dtype: torch.dtype, bits: int, step: int
     assert found == ([0] if step == 0 else []) or near.abs() >= torch.finfo(dtype).max
 
 
+@pytest.mark.parametrize("dtype, middle", [(torch.float16, 65520.0), (torch.bfloat16, (2 - 2.0**-8) * 2.0**127)])
+def test_so_is_the_number_from_which_on_all_become_infinite(dtype: torch.dtype, middle: float) -> None:
+    assert halfway_between(torch.tensor([middle, -middle]), dtype).tolist() == [0, 1]
+
+
 @pytest.mark.parametrize("dtype", SIXTEEN_BITS)
 @pytest.mark.parametrize("scheme", [Uniform(-1, 1), Normal(), Normal(0, 1e-6), Normal(0, 1e-39)], ids=str)
 def test_a_large_tensor_is_the_one_that_torch_draws(
