@@ -22,8 +22,9 @@ class TensorBoardLog:
     """A log in a folder: `loss/training`, `loss/validation`, the same for each metric, and the learning rate.
 
     Args:
-        folder: where; runs side by side are compared.
-        first_epoch: what an earlier run logged from this epoch on (it was killed and is resumed) is hidden.
+        folder: where; TensorBoard compares the folders that lie side by side.
+        first_epoch: what is in the folder from this epoch on is hidden: another run, or what a run that was killed had
+            logged after its last checkpoint.
 
     Raises:
         ImportError: tensorboard is not installed.
@@ -33,8 +34,7 @@ class TensorBoardLog:
         require_tensorboard()
         from torch.utils.tensorboard import SummaryWriter
 
-        purge = first_epoch if first_epoch > 1 else None
-        self._writer: SummaryWriter = SummaryWriter(os.fspath(folder), purge_step=purge)
+        self._writer: SummaryWriter = SummaryWriter(os.fspath(folder), purge_step=first_epoch)
 
     def add(self, epoch: Epoch) -> None:
         """Log an epoch, so that it can be seen at once."""

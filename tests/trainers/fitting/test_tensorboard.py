@@ -79,3 +79,9 @@ def test_a_resumed_run_hides_what_a_killed_one_logged_after_its_checkpoint(tmp_p
     path.write_bytes(kept)
     history = run(tmp_path / "log", 4, path)
     assert logged(tmp_path / "log") == expected(history)
+
+
+def test_a_run_that_begins_anew_in_the_same_folder_hides_the_one_before(tmp_path: Path) -> None:
+    run(tmp_path / "log", 3)
+    history = run(tmp_path / "log", 2)
+    assert logged(tmp_path / "log") == expected(history)
