@@ -247,6 +247,17 @@ def test_weights_alone_are_no_checkpoint(tmp_path: Path) -> None:
         load(path, small())
 
 
+def test_a_checkpoint_without_one_of_its_parts_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.pt"
+    save(path, small())
+    contents = torch.load(path, weights_only=True)
+    del contents["optimizer"], contents["extra"]
+    torch.save(contents, path)
+    with pytest.raises(CheckpointError) as raised:
+        load(path, small())
+    assert raised.value.problems == ("it has no optimizer, extra",)
+
+
 class Intruder:
     """Code that a file would run when it is loaded the unsafe way."""
 
