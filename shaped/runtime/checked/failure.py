@@ -198,16 +198,16 @@ def _array_fault(problem: Mismatch, hint: Array, operation: str) -> Fault:
     dtype = reference.dtype_name(value.dtype)
     if not reference.is_dtype_allowed(hint.hint, value):
         return DtypeRefusal(subject, f"dtype {dtype} does not match {hint}", hint=fix_of_dtype(hint, problem.path))
-    sizes = tuple(map(int, value.shape))
-    shape = TensorType.of(*sizes, dtype=DType(frozenset([dtype])))
+    sizes = tuple(map(_plain, value.shape))
+    shape = TensorType.of(*map(_dim, sizes), dtype=DType(frozenset([dtype])))
     operands = f'{shape} does not match "{hint.hint.dim_str}"'
     if problem.reason:
-        return ShapeRefusal(subject, problem.reason, operands, dims=tuple(map(Dim.of, sizes)))
+        return ShapeRefusal(subject, problem.reason, operands, dims=tuple(map(_dim, sizes)))
     annotation = ArrayAnnotation(hint.hint.dtype.__name__, shape.dtype, hint.axes, hint.hint.dim_str)
     bound = problem.bound
     bindings = Bindings(
-        dims={name: Dim.of(size) for name, size in bound.sizes.items()},
-        packs={name: tuple(map(Dim.of, axes)) for name, (_, axes) in bound.packs.items()},
+        dims={name: _dim(_plain(size)) for name, size in bound.sizes.items()},
+        packs={name: tuple(_dim(_plain(size)) for size in axes) for name, (_, axes) in bound.packs.items()},
         broadcastable={name for name, (may_grow, _) in bound.packs.items() if may_grow},
     )
 
@@ -220,7 +220,19 @@ def _array_fault(problem: Mismatch, hint: Array, operation: str) -> Fault:
         match(annotation, shape, bindings, Context(), evaluate=evaluate, operation=operation, what=problem.path)
     except ShapeError as fault:
         return ShapeRefusal(fault.operation, fault.reason, fault.operands, fault.hint or fix, fault.dims, fault.sizes)
-    return ShapeRefusal(subject, _first_difference(hint, sizes, bound), operands, fix, dims=tuple(map(Dim.of, sizes)))
+    return ShapeRefusal(subject, _first_difference(hint, sizes, bound), operands, fix, dims=tuple(map(_dim, sizes)))
+
+
+def _plain(size: Any) -> Any:
+    """A size as an int; as it is where it has no value: the ragged axis of a nested tensor."""
+    try:
+        return int(size)
+    except Exception:  # what torch raises for it is no part of its interface
+        return size
+
+
+def _dim(size: Any) -> Dim:
+    return Dim.of(size) if type(size) is int else Dim.name(str(size))
 
 
 def _first_difference(hint: Array, sizes: tuple[int, ...], bound: Bound) -> str:
