@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch import zeros as z
 from torch.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, stack_module_state, vjp, vmap
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from shaped.errors import ShapeError
 from shaped.runtime.checked import checked
@@ -198,6 +199,23 @@ def test_tensors_of_every_layout_are_checked_by_their_shapes() -> None:
         assert rows(x) == 3
     with pytest.raises(ShapeError):
         rows(z(3, 4, 5).to_sparse())
+
+
+def test_ragged_axes_are_equal_where_torch_says_so() -> None:
+    @checked
+    def add(x: Float[Tensor, "b n d"], y: Float[Tensor, "b n d"]) -> Float[Tensor, "b n d"]:
+        return x + y
+
+    first = torch.nested.nested_tensor([z(2, 4), z(3, 4)], layout=torch.jagged)
+    other = torch.nested.nested_tensor([z(2, 4), z(1, 4)], layout=torch.jagged)
+    assert add(first, first * 2).is_nested
+    with pytest.raises(ShapeError, match=r"axis 1 is j\d+, not n=j\d+"):
+        add(first, other)
+
+
+def test_symbolic_sizes_are_refused_by_their_values() -> None:
+    with pytest.raises(ShapeError, match="axis 0 is 4, not n=3"):
+        make_fx(energy, tracing_mode="symbolic")(z(3), z(4, 4))
 
 
 def test_sizes_that_are_zero_or_have_no_axes() -> None:
