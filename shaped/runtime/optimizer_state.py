@@ -203,11 +203,9 @@ def _made(
     if not like:
         return None
     try:
-        made = type(optimizer)(like, **settings)
+        return type(optimizer)(like, **settings)
     except TypeError:
         return None
-    made.param_groups[0].update({name: False for name in _IMPLEMENTATION if name in made.param_groups[0]})
-    return made
 
 
 def _moments(

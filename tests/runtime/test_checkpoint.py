@@ -299,6 +299,7 @@ def test_a_checkpoint_whose_writing_fails_leaves_the_one_before(
     "extra, place",
     [
         ({"best": np.float64(0.5)}, r"checkpoint\['extra'\]\['best'\] is a numpy.float64"),
+        ({range(2): 1}, r"the key range\(0, 2\) of checkpoint\['extra'\] is a builtins.range"),
         ([1, {2: object()}], r"checkpoint\['extra'\]\[1\]\[2\] is a builtins.object"),
     ],
 )

@@ -213,6 +213,24 @@ def test_a_malformed_state_is_refused_with_the_optimizer_unchanged(spoil: Callab
     assert same(optimizer.state_dict(), before)
 
 
+@pytest.mark.parametrize("step", [True, "3", None, float("inf"), NAN, torch.tensor([1.0, 2.0]), torch.tensor(True), 1j])
+def test_a_step_is_a_whole_number(step: object) -> None:
+    _, optimizer = stepped(ADAM)
+    state = copy.deepcopy(optimizer.state_dict())
+    state["state"][0]["step"] = step
+    (problem,) = optimizer_state_problems(optimizer, state)
+    assert problem.startswith("parameter 0 of group 0: step is ")
+    assert problem.endswith(", which is no number of steps")
+
+
+@pytest.mark.parametrize("step", [0, 7, 7.0, torch.tensor(7.0), torch.tensor(7)])
+def test_a_step_may_be_a_number_or_a_tensor(step: object) -> None:
+    _, optimizer = stepped(ADAM)
+    state = copy.deepcopy(optimizer.state_dict())
+    state["state"][0]["step"] = step
+    assert optimizer_state_problems(optimizer, state) == []
+
+
 def test_all_problems_are_told_at_once() -> None:
     _, optimizer = stepped(ADAM)
     state = copy.deepcopy(optimizer.state_dict())
