@@ -35,7 +35,7 @@ Name = Atom | Dim  # a factor of a size that has no factors itself; a Dim is a s
 T = TypeVar("T")
 
 
-def regrouped_as(context: Context, operation: str, input: TensorType, shape: Shape) -> TensorType:
+def regrouped_as(context: Context, operation: str, tensor: TensorType, shape: Shape) -> TensorType:
     """The tensor with its elements in the same order under another shape. Named axes that change places are a fault.
 
     >>> from shaped.spec.context import Context
@@ -47,27 +47,27 @@ def regrouped_as(context: Context, operation: str, input: TensorType, shape: Sha
     >>> print(context.found[0].reason, context.found[0].hint, sep="; ")
     the elements lie in the order b, t, h, d, not b, h, t, d; view(b, t, h, d).transpose(1, 2)?
     """
-    result = input.with_shape(shape)
-    if input.shape.rank is None or shape.rank is None or (input.shape.rank < 2 and not input.merged):
+    result = tensor.with_shape(shape)
+    if tensor.shape.rank is None or shape.rank is None or (tensor.shape.rank < 2 and not tensor.merged):
         return result  # nothing is known of the order within one axis
-    if shape == input.shape:
-        return remembered(result, input.merged)
-    before = [factor for dim in input.shape.dims for factor in factors_of(input, dim)]
-    regrouping = _Regrouping(before, shape.dims, *_comparable(context, before, shape.dims))
-    merged = list(input.merged)
+    if shape == tensor.shape:
+        return remembered(result, tensor.merged)
+    before = [factor for dim in tensor.shape.dims for factor in factors_of(tensor, dim)]
+    regrouping = _Regrouping(tensor.shape.dims, before, shape.dims, *_comparable(context, before, shape.dims))
+    merged = list(tensor.merged)
     for old, new in regrouping.stretches():
         if len(new) == 1 and len(old) > 1:
             merged.append(tuple(before[i] for i in old))
-        elif len(new) > 1 and len(old) > 1 and _is_certain(context, input):
+        elif len(new) > 1 and len(old) > 1 and _is_certain(context, tensor):
             fault = regrouping.fault(context, old, new)
             if fault is not None:
-                fault.operation, fault.operands = operation, f"{input} as {shape}"
+                fault.operation, fault.operands = operation, f"{tensor} as {shape}"
                 context.found.append(fault)
     return remembered(result, merged)
 
 
-def _is_certain(context: Context, input: TensorType) -> bool:
-    return context.certain and not input.joined
+def _is_certain(context: Context, tensor: TensorType) -> bool:
+    return context.certain and not tensor.joined
 
 
 def factors_of(tensor: TensorType, dim: Dim) -> Factors:
@@ -123,8 +123,9 @@ class _Part:
 
 @dataclass(frozen=True)
 class _Regrouping:
-    """The axes before and after a view, as they are shown and in comparable form."""
+    """The axes before a view, those that they were merged of, and the new ones, as shown and in comparable form."""
 
+    axes: Sequence[Dim]
     before: Sequence[Dim]
     after: Sequence[Dim]
     comparable_before: Sequence[Dim]
@@ -158,13 +159,13 @@ class _Regrouping:
             return None
         order, asked = _sequences(before, after)
         head, tail = list(self.before[: old[0]]), list(self.before[old[-1] + 1 :])
-        shown = {again: dim for again, dim in zip(self.comparable_before, self.before, strict=True)}
+        shown = dict(zip(self.comparable_before, self.before, strict=True))
         order, asked = [[*head, *(shown.get(dim, dim) for dim in side), *tail] for side in (order, asked)]
         if Counter(order) != Counter(asked):
             reason = f"{moved[0]} stands before {moved[1]} in the order of the elements, behind it here"
             return ShapeError("", reason, dims=moved, code="shape-axes")
         reason = f"the elements lie in the order {_listed(order)}, not {_listed(asked)}"
-        hint = _hint(self.before, self.after, order, asked)
+        hint = _hint(self.axes, self.after, order, asked)
         return ShapeError("", reason, hint=hint, dims=moved, code="shape-axes")
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from shaped.errors import DtypeError, Fault
 from shaped.spec.broadcast import uncertain_if_joined
+from shaped.spec.merged_axes import kept
 from shaped.spec.values import UNKNOWN, TensorType, Value
 
 if TYPE_CHECKING:
@@ -62,12 +63,14 @@ class Op:
         bound = _bind(context, self.signature, args, kwargs)
         if bound is None:
             return UNKNOWN
-        with uncertain_if_joined(context, *_tensors((*args, *kwargs.values()))):
+        tensors = tuple(_tensors((*args, *kwargs.values())))
+        with uncertain_if_joined(context, *tensors):
             try:
-                return self.rule(context, *bound.args, **bound.kwargs)
+                result = self.rule(context, *bound.args, **bound.kwargs)
             except Fault as fault:
                 _show_operands(fault, (*args, *kwargs.values()))
                 raise
+            return _with_merged_axes(context, self.name, self.rule.__module__, tensors, result)
 
 
 @cache
@@ -84,6 +87,10 @@ def _tensors(values: Sequence[Value]) -> Iterator[TensorType]:
             yield value
         elif isinstance(value, tuple):
             yield from _tensors(value)
+
+
+def _with_merged_axes(context: Context, name: str, file: str, tensors: Sequence[TensorType], result: Value) -> Value:
+    return kept(context, name, file, tensors, result) if any(each.merged for each in tensors) else result
 
 
 def _show_operands(fault: Fault, values: Sequence[Value]) -> None:
@@ -154,12 +161,14 @@ class Module:
         bound = _bind(context, _without_first(type(self).forward, 2), args, kwargs)
         if bound is None:
             return UNKNOWN
-        with uncertain_if_joined(context, *_tensors((*args, *kwargs.values()))):
+        tensors = tuple(_tensors((*args, *kwargs.values())))
+        with uncertain_if_joined(context, *tensors):
             try:
-                return self.forward(context, *bound.args, **bound.kwargs)
+                result = self.forward(context, *bound.args, **bound.kwargs)
             except Fault as fault:
                 _show_operands(fault, (*args, *kwargs.values()))
                 raise
+            return _with_merged_axes(context, self.torch_name, type(self).__module__, tensors, result)
 
     def call(self, context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]) -> Value:
         """`forward` for a call with these arguments; UNKNOWN if they do not fit its parameters.

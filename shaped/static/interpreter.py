@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -154,7 +154,7 @@ class Interpreter:
             else axis
             for axis in axes
         ]
-        return tensor.with_shape(Shape(tuple(located)))
+        return replace(tensor, shape=Shape(tuple(located)))
 
     def evaluate_all(self, nodes: Sequence[ast.expr]) -> list[StaticValue]:
         """The values of several expressions, in order."""

@@ -181,6 +181,7 @@ def covers(old: StaticValue, new: StaticValue, is_wide: Callable[[Symbol], bool]
             return (
                 new.dtype.names <= old.dtype.names
                 and old.device in (None, new.device)
+                and old.merged in ((), new.merged)
                 and _covers_shape(old.shape, new.shape, is_wide)
             )
         case tuple(), tuple():

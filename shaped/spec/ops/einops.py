@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
+from shaped.spec.axis_order import regrouped_as, remembered
 from shaped.spec.dims import ZERO, Dim, product
 from shaped.spec.dtypes import ANY_DTYPE, BOOLEAN, DType
 from shaped.spec.op import Module, module, op
@@ -109,7 +110,17 @@ def transformed(
     result: list[Axis] = []
     for axis in right.axes:
         result.extend(rest if axis is ... else (_put_together(context, axis, sizes, rest),))
-    return whole.with_shape(Shape(tuple(result)))
+    taken = regrouped_as(context, operation, whole, Shape(_apart(left, sizes, rest)))
+    merged = [_factors(group, sizes, rest) for group in right.groups if ... not in group]
+    return remembered(whole.with_shape(Shape(tuple(result))), (*taken.merged, *merged))
+
+
+def _apart(left: Side, sizes: Mapping[str, Dim], rest: Sequence[Axis]) -> tuple[Axis, ...]:
+    """The axes that the left side names, each by itself."""
+    found: list[Axis] = []
+    for axis in left.axes:
+        found.extend(rest if axis is ... else _factors(axis, sizes, rest))
+    return tuple(found)
 
 
 def _stacked(context: Context, operation: str, tensor: Value) -> TensorType:
@@ -169,6 +180,13 @@ def _take_apart(context: Context, operation: str, group: Group, own: Dim, sizes:
 
 
 def _put_together(context: Context, group: Group, sizes: Mapping[str, Dim], rest: Sequence[Axis]) -> Dim:
+    if ... in group and any(isinstance(axis, Pack) for axis in rest):
+        return context.fresh()
+    return product(_factors(group, sizes, rest))
+
+
+def _factors(group: Group, sizes: Mapping[str, Dim], rest: Sequence[Axis]) -> tuple[Dim, ...]:
+    """The sizes of the elements of one group, in order; those that a pack in it hides are left out."""
     factors: list[Dim] = []
     for element in group:
         match element:
@@ -177,10 +195,8 @@ def _put_together(context: Context, group: Group, sizes: Mapping[str, Dim], rest
             case Number(size=number):
                 factors.append(Dim.of(number))
             case _:
-                if any(isinstance(axis, Pack) for axis in rest):
-                    return context.fresh()
                 factors.extend(axis for axis in rest if isinstance(axis, Dim))
-    return product(factors)
+    return tuple(factors)
 
 
 @op("einsum.einops", "einops.einsum", formula="the sum of products over names that the right side lacks")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import DtypeError, ShapeError
+from shaped.spec.axis_order import factors_of, remembered
 from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import ONE, Dim, product
 from shaped.spec.dtypes import BOOL, COMPLEX, FLOATS, INT64
+from shaped.spec.merged_axes import repeated_axes
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import ints, listed, shown, size, spread, tensors, unknown_sizes
 from shaped.spec.shape import Shape
@@ -142,7 +144,8 @@ def repeated(context: Context, operation: str, input: TensorType, repeats: Seque
         found = [context.fresh() if own is None else own * count for own, count in zip(sizes, counts, strict=True)]
         return input.with_shape(Shape(tuple(found)))
     padded = (ONE,) * (len(counts) - input.shape.rank) + input.shape.dims
-    return input.with_shape(Shape(tuple(own * count for own, count in zip(padded, counts, strict=True))))
+    result = input.with_shape(Shape(tuple(own * count for own, count in zip(padded, counts, strict=True))))
+    return remembered(result, repeated_axes(input, padded, counts))
 
 
 @op("tile", "torch.tile", "Tensor.tile", formula="y[..., i, ...] = x[..., i % n, ...]")
@@ -188,7 +191,10 @@ def _interleaved(context: Context, input: TensorType, repeats: Value, dim: Value
     own = shape.at(axis) if axis is not None else None
     if axis is None or own is None:
         return input.with_shape(Shape.of(context.fresh_pack()) if shape.rank == 0 else unknown_sizes(context, shape))
-    return input.with_shape(shape.replace(axis, _interleaved_size(context, input, own, repeats, output_size)))
+    result = input.with_shape(shape.replace(axis, _interleaved_size(context, input, own, repeats, output_size)))
+    if not isinstance(repeats, Dim) or ONE in (own, repeats) or dim is None:
+        return result
+    return remembered(result, (*input.merged, (*factors_of(input, own), repeats)))
 
 
 def _interleaved_size(context: Context, input: TensorType, own: Dim, repeats: Value, output_size: Value) -> Dim:

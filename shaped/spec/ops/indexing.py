@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Union
 
 from shaped.errors import DtypeError, ShapeError
+from shaped.spec.axis_order import remembered
 from shaped.spec.broadcast import broadcast, is_joined, new_axes_hint, uncertain_if_joined
 from shaped.spec.dims import ONE, ZERO, Dim, Min, ceildiv, minimum
 from shaped.spec.dtypes import BOOL, COMPLEX, FLOATS, INT64
@@ -62,7 +63,9 @@ def index(context: Context, input: TensorType, items: tuple[Index, ...]) -> Tens
     operands = [input, *(item for item in items if isinstance(item, TensorType))]
     with uncertain_if_joined(context, *operands):
         result = _indexed(context, input, items)
-    return replace(result, joined=is_joined(*operands))
+    result = replace(result, joined=is_joined(*operands))
+    # An index tensor may bring the elements of an axis into another order.
+    return remembered(result, input.merged) if input.merged and len(operands) == 1 else result
 
 
 def _indexed(context: Context, input: TensorType, items: tuple[Index, ...]) -> TensorType:

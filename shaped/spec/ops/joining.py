@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
+from shaped.spec.axis_order import remembered
 from shaped.spec.broadcast import new_axes_hint
 from shaped.spec.dims import Dim, product
 from shaped.spec.dtypes import ANY_DTYPE
+from shaped.spec.merged_axes import joined_axis
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import integer, shown, tensors, unknown_sizes
 from shaped.spec.ops.contraction import require_same_dtype
@@ -47,8 +49,11 @@ def concatenated(context: Context, operation: str, parts: Value, dim: Value) -> 
     counted = [part for part in joined if part.shape != Shape.of(0)]
     if not counted:
         return _like(joined, Shape.of(0))
-    shape = _concatenated_shape(context, operation, counted, dim, shown(*joined))
-    return _like(joined, shape)
+    result = _like(joined, _concatenated_shape(context, operation, counted, dim, shown(*joined)))
+    axis = integer(dim)
+    if axis is None or len(joined) < 2 or result.shape.rank is None:
+        return result
+    return remembered(result, joined_axis(joined, axis, Dim.of(len(joined))))
 
 
 def _repeated(context: Context, operation: str, part: TensorType, count: Dim, dim: Value) -> TensorType:
@@ -58,7 +63,8 @@ def _repeated(context: Context, operation: str, part: TensorType, count: Dim, di
         return part.with_shape(unknown_sizes(context, part.shape))
     # The element stands for all: sizes that were not followed may differ from one to the next.
     total = context.fresh() if size.has_unknown else size * count
-    return part.with_shape(part.shape.replace(axis, total))
+    result = part.with_shape(part.shape.replace(axis, total))
+    return remembered(result, () if size.has_unknown else joined_axis((part,), axis, count))
 
 
 def _concatenated_shape(

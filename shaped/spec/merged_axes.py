@@ -1,0 +1,150 @@
+"""What operations do to axes that were merged of others: which keep them, which merge axes, where two orders meet.
+
+`axis_order` says what is remembered of a merged axis and what follows from it. Operations that are not named here
+forget it.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from shaped.errors import ShapeError
+from shaped.spec.axis_arithmetic import Computed, Evaluate
+from shaped.spec.axis_order import Factors, factors_of, remembered
+from shaped.spec.dims import ONE, Dim, product
+from shaped.spec.values import Many, TensorType, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from shaped.spec.context import Context
+
+_ALL: Final = slice(None)
+
+# The axes that operations take one by one, by the file of the table that declares them. The others are made anew.
+_KEPT: Final = {
+    "activation": _ALL,
+    "activation_modules": _ALL,
+    "arithmetic": _ALL,
+    "attention": slice(0, -1),
+    "blend": _ALL,
+    "comparison": _ALL,
+    "contraction": slice(0, -1),
+    "conversion": _ALL,
+    "convolution": slice(0, 1),
+    "convolution_modules": slice(0, 1),
+    "elementwise": _ALL,
+    "embedding": slice(0, -1),
+    "joining": _ALL,
+    "linear": slice(0, -1),
+    "movement": _ALL,
+    "normalization": _ALL,
+    "normalization_modules": _ALL,
+    "pooling": slice(0, 2),
+    "pooling_modules": slice(0, 2),
+    "reduction": _ALL,
+    "scan": _ALL,
+    "splitting": _ALL,
+    "vision": slice(0, 1),
+}
+_KEPT_BY_NAME: Final = {
+    "expand": _ALL,
+    "expand_as": _ALL,
+    "broadcast_to": _ALL,
+    "broadcast_tensors": _ALL,
+    "torch.nn.MultiheadAttention": None,  # whose first axis may be the sequence
+    "multi_head_attention_forward": None,
+}
+# Operations that put elements of several tensors together, place by place: their axes have to be merged alike.
+_TOGETHER: Final = frozenset(["arithmetic", "attention", "blend", "comparison", "contraction", "joining"])
+
+
+def kept(context: Context, name: str, file: str, operands: Sequence[TensorType], result: Value) -> Value:
+    """The result of an operation, with what is known of merged axes that it has from its operands.
+
+    Args:
+        context: the path; axes of two operands that are merged in different orders are a fault on it.
+        name: the operation.
+        file: the file of the table that declares it.
+        operands: its tensors.
+        result: what its rule gave.
+    """
+    file = file.rpartition(".")[2]
+    axes = _KEPT_BY_NAME.get(name, _KEPT.get(file))
+    if axes is None:
+        return result
+    merged = [factors for each in operands[: None if axes is _ALL else 1] for factors in _of(each, axes)]
+    if len(operands) > 1 and file in _TOGETHER and context.certain and isinstance(result, TensorType):
+        _require_one_order(context, name, operands, result)
+    return _with(result, axes, merged)
+
+
+def _of(tensor: TensorType, axes: slice) -> tuple[Factors, ...]:
+    if axes is _ALL or tensor.shape.rank is None:
+        return tensor.merged
+    here = tensor.shape.dims[: 1 if axes.stop == 1 else None]
+    return tuple(factors for factors in tensor.merged if any(factors_of(tensor, dim) == factors for dim in here))
+
+
+def _with(result: Value, axes: slice, merged: Sequence[Factors]) -> Value:
+    if isinstance(result, TensorType):
+        known = remembered(result, (*result.merged, *merged))
+        if axes is _ALL or not known.merged or known.shape.rank is None:
+            return known
+        inside = known.shape.dims[axes]
+        return replace(known, merged=tuple(each for each in known.merged if product(each) in inside))
+    if isinstance(result, tuple):
+        return tuple(_with(part, axes, merged) for part in result)
+    return Many(_with(result.element, axes, merged), result.length) if isinstance(result, Many) else result
+
+
+def _require_one_order(context: Context, operation: str, operands: Sequence[TensorType], result: TensorType) -> None:
+    """Note a fault where two operands merged one axis of the result of the same factors in different orders."""
+    first = next(each for each in operands if each.merged)
+    for other in operands:
+        for factors in other.merged if other is not first else ():
+            own = next((each for each in first.merged if set(each) == set(factors)), factors)
+            if own != factors and product(own) in result.shape.axes:
+                size = "*".join(map(str, own))
+                orders = " and ".join(", ".join(map(str, each)) for each in (own, factors))
+                reason = f"the axes of {size} elements lie in the orders {orders}"
+                shown = ", ".join(map(str, operands))
+                hint = "repeat_interleave in place of repeat, or transpose before the view?"
+                context.found.append(ShapeError(operation, reason, shown, hint, dims=own, code="shape-axes"))
+                return
+
+
+def repeated_axes(tensor: TensorType, sizes: Sequence[Dim], counts: Sequence[Dim]) -> list[Factors]:
+    """What `repeat` merges: the repeats stand outside of what is repeated."""
+    pairs = [pair for pair in zip(sizes, counts, strict=True) if ONE not in pair]
+    return [*tensor.merged, *((count, *factors_of(tensor, size)) for size, count in pairs)]
+
+
+def joined_axis(parts: Sequence[TensorType], axis: int, count: Dim) -> list[Factors]:
+    """What `cat` of tensors of one size merges along an axis: the tensors, one behind the other, stand outside."""
+    sizes = [part.shape.at(axis) for part in parts]
+    size = sizes[0]
+    if size is None or size == ONE or any(each != size for each in sizes):
+        return []
+    inner = {factors_of(part, size) for part in parts}
+    return [(count, *inner.pop())] if len(inner) == 1 else []
+
+
+def written_factors(axis: object, names: Mapping[str, Dim], evaluate: Evaluate | None) -> Factors | None:
+    """The factors of an annotation's axis that is a product, as written; None if it is none.
+
+    >>> from shaped.spec.axis_arithmetic import read_arithmetic
+    >>> b, t = Dim.name("b"), Dim.name("t")
+    >>> print(*written_factors(read_arithmetic("t*b"), {"b": b, "t": t}, None))
+    t b
+    """
+    if not isinstance(axis, Computed) or axis.tree is None:
+        return None
+    leaves: list[ast.expr] = [axis.tree]
+    while isinstance(leaves[0], ast.BinOp) and isinstance(leaves[0].op, ast.Mult):
+        leaves[:1] = [leaves[0].left, leaves[0].right]
+    found = [replace(axis, tree=leaf).size(names, evaluate) for leaf in leaves]
+    factors = tuple(dim for dim in found if dim is not None)
+    return factors if 1 < len(factors) == len(found) else None
