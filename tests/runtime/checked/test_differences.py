@@ -35,6 +35,63 @@ def test_the_result_of_a_coroutine_function_is_what_it_gives() -> None:
         gc.collect()
 
 
+def test_every_item_of_a_container_is_checked() -> None:
+    """beartype looks at one of them, by chance."""
+
+    def f(rows: list[Float[Tensor, "n"]], named: dict[str, Float[Tensor, "n"]]) -> None: ...
+
+    rows = [z(3)] * 50
+    checked(f)(rows, {"x": z(3)})
+    for i in range(50):
+        wrong = [*rows[:i], z(4), *rows[i + 1 :]]
+        with pytest.raises(ShapeError, match=rf"argument rows\[{i or 1}\] of .*f: "):
+            checked(f)(wrong, {})
+    with pytest.raises(ShapeError, match=r"argument named\['y'\] of .*f: "):
+        checked(f)(rows, {"x": z(3), "y": z(4)})
+    seldom = [*rows, z(4), *rows * 9]
+    assert any(accepts(reference(f), seldom, {}) for _ in range(50))
+
+
+def accepts(function: Any, *arguments: Any) -> bool:
+    """Whether a call passes."""
+    try:
+        function(*arguments)
+    except TypeError:
+        return False
+    return True
+
+
+def resize(x: Tensor) -> None:
+    x.resize_(7)
+
+
+def test_an_argument_that_another_function_resizes_is_not_checked_again() -> None:
+    """jaxtyped checks all arguments again with the result; checked where the body itself may resize them."""
+
+    def f(x: Float[Tensor, "b"], y: Float[Tensor, "b"]) -> Float[Tensor, "b"]:
+        resize(x)
+        return y
+
+    assert accepts(checked(f), z(3), z(3))
+    assert not accepts(reference(f), z(3), z(3))
+
+
+def test_in_a_graph_only_tensors_and_instances_of_classes_are_checked() -> None:
+    """What beartype alone can judge would break the graph."""
+
+    def f(x: Float[Tensor, "b"], names: list[int], scale: float) -> Float[Tensor, "b"]:
+        return x * scale
+
+    torch._dynamo.reset()
+    step = torch.compile(checked(f), backend="eager", fullgraph=True)
+    assert step(z(3), ["x"], 2.0).shape == (3,)
+    with pytest.raises(TypeError):
+        checked(f)(z(3), ["x"], 2.0)
+    with pytest.raises(TypeError):
+        torch.compile(checked(f), backend="eager")(z(3), [1], "x")
+    torch._dynamo.reset()
+
+
 def test_a_function_without_a_name_can_be_checked() -> None:
     """jaxtyped writes a function of the same name, which `<lambda>` is not."""
     function = lambda x: x  # noqa: E731
