@@ -32,8 +32,8 @@ class Recorded:
     """
 
     def __init__(self, loss: Loss, params: AnyList, trained: Sequence[Tensor], learned: Learned) -> None:
-        self.loss = loss
-        self.params = params
+        # What the loss does itself, without a call between.
+        self.function, self.takes_nats, self.first = loss.function, loss.takes_nats, loss.first(params)
         self.trained = tuple(trained)
         self.learned = learned
 
@@ -69,7 +69,8 @@ class Recorded:
         return loss
 
     def _run(self, inputs: AnyList, nats: AnyList) -> Tensor:
-        loss: Tensor = require_scalar(self.loss(self.params, inputs, nats))
+        function = self.function
+        loss = require_scalar(function(self.first, inputs, nats) if self.takes_nats else function(self.first, inputs))
         # It may be a parameter or a part of one, which a step changes.
         return loss.clone() if loss.is_leaf or loss._is_view() else loss
 

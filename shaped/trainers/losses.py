@@ -22,6 +22,12 @@ AnyList: TypeAlias = "TList[*tuple[Any, ...]]"
 class Loss(Protocol):
     """A loss as trainers call it."""
 
+    function: Callable[..., Any]
+    takes_nats: bool
+
+    def first(self, params: AnyList) -> AnyList | nn.Module:
+        """The first argument of the function for the live parameters."""
+
     def __call__(self, params: AnyList, inputs: AnyList, nats: AnyList) -> Any:
         """The loss of the live parameters."""
 
@@ -42,6 +48,9 @@ class FunctionLoss:
     def __init__(self, function: Callable[..., Any], has_nats: bool) -> None:
         self.function = function
         self.takes_nats = takes_nats(function, has_nats, "params")
+
+    def first(self, params: AnyList) -> AnyList:
+        return params
 
     def __call__(self, params: AnyList, inputs: AnyList, nats: AnyList) -> Any:
         return self.function(params, inputs, nats) if self.takes_nats else self.function(params, inputs)
@@ -66,6 +75,9 @@ class ModuleLoss:
         self.takes_nats = takes_nats(function, has_nats, "module")
         self._around = _Around(self)
         self._names = [name for name, _ in self._around.named_parameters()]
+
+    def first(self, params: AnyList) -> nn.Module:
+        return self.module
 
     def compiled(self, backend: str) -> ModuleLoss:
         """The same loss, compiled; what it writes to buffers is written."""
