@@ -32,6 +32,8 @@ class ArrayChecks:
         parameters: how the code reads each argument, for the fields of axes.
         arguments: an expression for all arguments by name.
         growing: the `*name`s that some annotation writes `*#name`: their variables hold `reference.PackSizes`.
+        names: the variables of the names that are bound.
+        heard: a variable with jaxtyping's record of the call after its body, which may have bound further names.
     """
 
     writer: Writer
@@ -40,6 +42,7 @@ class ArrayChecks:
     arguments: str
     growing: frozenset[str]
     names: Names = field(default_factory=Names)
+    heard: str = ""
 
     def array(self, hint: Array, value: str, fail: Lines) -> None:
         """Write a check of the array in the variable `value`."""
@@ -216,7 +219,9 @@ class ArrayChecks:
 
     def sizes(self) -> str:
         """An expression for the sizes of the names that are bound."""
-        certain = ", ".join(f"{name!r}: {known.text}" for name, known in self.names.sizes.items() if known.is_bound)
+        heard = [f"**({self.heard} or ({{}},))[0]"] if self.heard else []
+        pairs = [f"{name!r}: {known.text}" for name, known in self.names.sizes.items() if known.is_bound]
+        certain = ", ".join([*heard, *pairs])
         rest = [(name, known.text) for name, known in self.names.sizes.items() if not known.is_bound]
         if not rest:
             return f"{{{certain}}}"

@@ -15,7 +15,7 @@ from typing import Any
 from shaped.runtime.checked import scope
 from shaped.runtime.checked.checks import Checks
 from shaped.runtime.checked.failure import OMITTED, Explainer
-from shaped.runtime.checked.hints import Anything, arrays, pack_names, size_names
+from shaped.runtime.checked.hints import Anything, arrays, computed_axes, pack_names, size_names
 from shaped.runtime.checked.names import Variable
 from shaped.runtime.checked.plan import EMPTY, Plan, needs_omitted
 from shaped.runtime.checked.switch import SWITCH
@@ -225,7 +225,9 @@ class _Generator:
 
     def _take_bindings(self, checks: Checks, memo: str) -> None:
         """Names that the body may have bound."""
-        for name in size_names(self.plan.result):
+        checks.heard = memo
+        used = [name for axis in computed_axes(self.plan.result) for name in axis.names]
+        for name in dict.fromkeys([*size_names(self.plan.result), *used]):
             if name not in checks.names.sizes or not checks.names.sizes[name].is_bound:
                 variable = self.writer.name(f"size_{name}")
                 self.writer.line(f"{variable} = {memo} and {memo}[0].get({name!r})")

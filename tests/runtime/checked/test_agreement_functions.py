@@ -189,6 +189,23 @@ def test_isinstance_in_the_body_takes_part_in_the_bindings_of_the_call(check: Ch
         f(z(2, 3), 6)
 
 
+def test_arithmetic_of_the_result_sees_the_names_that_the_body_bound(check: Check) -> None:
+    @check
+    def f(x: Float[Tensor, "b"], axis: str, size: int = 3) -> Float[Tensor, "a+1 {axis}"]:
+        assert isinstance(z(2, 4), Float[Tensor, "a c"])
+        return z(size, 4)
+
+    f(z(1), "c")
+    f(z(1), "a+a")
+    f(z(1), "c*b")
+    with refused():
+        f(z(1), "c", 4)
+    with refused():
+        f(z(1), "a")
+    with pytest.raises(MALFORMED):
+        f(z(1), "d")
+
+
 def test_isinstance_in_the_body_of_a_function_without_annotations(check: Check) -> None:
     @check
     def f(x, y):  # type: ignore[no-untyped-def]
