@@ -50,7 +50,7 @@ class Operations(TorchFunctionMode):
         ...         x @ w
         ... except RuntimeError as error:
         ...     print(operations.by_name(error))
-        matmul in the loss: input x (3,), parameter w (2, 4): size mismatch, got input (1), mat (1x3), vec (2)
+        matmul in the loss: input x (3,), parameter w (2, 4): mat1 and mat2 shapes cannot be multiplied (1x3 and 2x4)
         """
         text = str(error).strip().split("\n", 1)[0]
         kind = DtypeError if "dtype" in text or "scalar type" in text else ShapeError
