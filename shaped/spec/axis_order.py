@@ -9,15 +9,14 @@ polynomial, is the same for b*t and t*b. An order that is not remembered may be 
 
 Only what holds for all sizes is said. Nothing is said of sizes that were not followed or that occur twice, of numbers
 that fit in several ways, and of two axes that change places where one is a sum: the relative shift of Transformer-XL
-views (i, j+1) as (j+1, i) on purpose.
+views (i, j+1) as (j+1, i) on purpose, drops a row and views back.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from shaped.errors import ShapeError
 from shaped.spec.atoms import Atom, FloorDiv, Kind, Min, Symbol
@@ -32,7 +31,10 @@ if TYPE_CHECKING:
 
 Factors = tuple[Dim, ...]
 Name = Atom | Dim  # a factor of a size that has no factors itself; a Dim is a sum
-T = TypeVar("T")
+
+# Beside what is remembered of merged axes: the elements were moved across axes, on purpose or by a fault that was said.
+# What is cut of them and viewed back says nothing.
+REINTERPRETED: Final[Factors] = ()
 
 
 def regrouped_as(context: Context, operation: str, tensor: TensorType, shape: Shape) -> TensorType:
@@ -54,20 +56,24 @@ def regrouped_as(context: Context, operation: str, tensor: TensorType, shape: Sh
         return remembered(result, tensor.merged)
     before = [factor for dim in tensor.shape.dims for factor in factors_of(tensor, dim)]
     regrouping = _Regrouping(tensor.shape.dims, before, shape.dims, *_comparable(context, before, shape.dims))
-    merged = list(tensor.merged)
+    merged = [factors for factors in tensor.merged if factors]
     for old, new in regrouping.stretches():
         if len(new) == 1 and len(old) > 1:
             merged.append(tuple(before[i] for i in old))
-        elif len(new) > 1 and len(old) > 1 and _is_certain(context, tensor):
-            fault = regrouping.fault(context, old, new)
-            if fault is not None:
+        elif len(new) > 1 and len(old) > 1:
+            parts = regrouping.parts(old, new)
+            moved = _moved(context, *parts)
+            if moved is not None and _is_certain(context, tensor):
+                fault = regrouping.fault(moved, *parts, old)
                 fault.operation, fault.operands = operation, f"{tensor} as {shape}"
                 context.found.append(fault)
+            if (moved is not None or _is_shift(*parts)) and REINTERPRETED not in tensor.merged:
+                merged.append(REINTERPRETED)
     return remembered(result, merged)
 
 
 def _is_certain(context: Context, tensor: TensorType) -> bool:
-    return context.certain and not tensor.joined
+    return context.certain and not tensor.joined and REINTERPRETED not in tensor.merged
 
 
 def factors_of(tensor: TensorType, dim: Dim) -> Factors:
@@ -75,7 +81,7 @@ def factors_of(tensor: TensorType, dim: Dim) -> Factors:
     return next((factors for factors in tensor.merged if product(factors) == dim), (dim,))
 
 
-def remembered(tensor: TensorType, merged: Iterable[Factors]) -> TensorType:
+def remembered(tensor: TensorType, merged: Sequence[Factors]) -> TensorType:
     """The tensor with what is known of its merged axes.
 
     Left out are sizes that no axis or several axes have, sizes that have a name of their own (d = h*(d//h) may as well
@@ -89,6 +95,8 @@ def remembered(tensor: TensorType, merged: Iterable[Factors]) -> TensorType:
         if size.constant is None and size.symbol is None and tensor.shape.dims.count(size) == 1:
             known[size] = factors if known.get(size, factors) == factors else None
     kept = tuple(factors for factors in known.values() if factors is not None)
+    if REINTERPRETED in merged:
+        kept = (*kept, REINTERPRETED)
     return replace(tensor, merged=kept) if kept != tensor.merged else tensor
 
 
@@ -112,6 +120,11 @@ class _Part:
 
     number: int
     names: Mapping[Name, int]
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether it is a sum, which counts as one name."""
+        return any(isinstance(name, Dim) for name in self.names)
 
     @staticmethod
     def of(dim: Dim) -> _Part:
@@ -150,14 +163,16 @@ class _Regrouping:
                 start, first = end, count
         return found
 
-    def fault(self, context: Context, old: Sequence[int], new: Sequence[int]) -> ShapeError | None:
-        """What is wrong where several axes become several others, None if nothing is for certain."""
+    def parts(self, old: Sequence[int], new: Sequence[int]) -> tuple[list[_Part], list[_Part]]:
+        """A stretch of axes before and after, taken apart."""
         before = [_Part.of(self.comparable_before[i]) for i in old]
-        after = [_Part.of(self.comparable_after[i]) for i in new]
-        moved = _moved(context, before, after)
-        if moved is None:
-            return None
-        order, asked = _sequences(before, after)
+        return before, [_Part.of(self.comparable_after[i]) for i in new]
+
+    def fault(
+        self, moved: tuple[Dim, Dim], before: Sequence[_Part], after: Sequence[_Part], old: Sequence[int]
+    ) -> ShapeError:
+        """What is wrong with the stretch of the axes `old`, in which two factors change places."""
+        order, asked = _taken_apart(before, after), _taken_apart(after, before)
         head, tail = list(self.before[: old[0]]), list(self.before[old[-1] + 1 :])
         shown = dict(zip(self.comparable_before, self.before, strict=True))
         order, asked = [[*head, *(shown.get(dim, dim) for dim in side), *tail] for side in (order, asked)]
@@ -175,23 +190,35 @@ def _moved(context: Context, before: Sequence[_Part], after: Sequence[_Part]) ->
     for count, parts in zip(powers, (before, after), strict=True):
         for part in parts:
             count.update(part.names)
-    names = [name for name, power in powers[0].items() if power == 1 and _is_free(context, name)]
-    is_swap = len(before) == len(after) == 2
-    if powers[0] != powers[1] or (is_swap and any(isinstance(name, Dim) for name in powers[0])):
+    if powers[0] != powers[1] or _is_shift(before, after):
         return None
-    places = {name: (_place(before, name), _place(after, name)) for name in names}
-    for one, other in combinations(sorted(names, key=places.__getitem__), 2):
-        if places[one][0] < places[other][0] and places[one][1] > places[other][1]:
-            return _size(one), _size(other)
-    for name in names:
-        old, new = places[name]
+    names = [name for name in powers[0] if _is_free(context, name)]
+    for name in (name for name in names if powers[0][name] == 1):
+        old, new = (_place(parts, name) for parts in (before, after))
+        for other in names:
+            # The powers of the other name that stand in front, without and with those of the same axis.
+            front, asked = _powers_before(before, old, other), _powers_before(after, new, other)
+            if front[0] > asked[1]:
+                return _size(other), _size(name)
+            if front[1] < asked[0]:
+                return _size(name), _size(other)
         if before[old].number == after[new].number == 1:
-            numbers = _number(before[old + 1 :]), _number(after[new + 1 :])
-            if numbers[0] > numbers[1]:
-                return _size(name), Dim.of(numbers[0] // numbers[1])
-            if numbers[0] < numbers[1]:
-                return Dim.of(numbers[1] // numbers[0]), _size(name)
+            behind, asked_behind = _number(before[old + 1 :]), _number(after[new + 1 :])
+            if behind > asked_behind:
+                return _size(name), Dim.of(behind // asked_behind)
+            if behind < asked_behind:
+                return Dim.of(asked_behind // behind), _size(name)
     return None
+
+
+def _is_shift(before: Sequence[_Part], after: Sequence[_Part]) -> bool:
+    """Whether two axes change places of which one is a sum, as in a relative shift."""
+    return len(before) == 2 and list(after) == [before[1], before[0]] and any(part.is_sum for part in before)
+
+
+def _powers_before(parts: Sequence[_Part], place: int, name: Name) -> tuple[int, int]:
+    least = sum(part.names.get(name, 0) for part in parts[:place])
+    return least, least + parts[place].names.get(name, 0)
 
 
 def _is_free(context: Context, name: Name) -> bool:
@@ -216,11 +243,6 @@ def _number(parts: Sequence[_Part]) -> int:
     for part in parts:
         number *= part.number
     return number
-
-
-def _sequences(before: Sequence[_Part], after: Sequence[_Part]) -> tuple[list[Dim], list[Dim]]:
-    """The factors that both sides are made of, in the order of each."""
-    return _taken_apart(before, after), _taken_apart(after, before)
 
 
 def _taken_apart(parts: Sequence[_Part], others: Sequence[_Part]) -> list[Dim]:

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 from shaped.errors import Origin
 from shaped.spec.annotation import AnnotatedAxis, AnonymousPack, ArrayAnnotation, Fixed, Named, NamedPack
 from shaped.spec.axis_arithmetic import Computed, Evaluate
+from shaped.spec.axis_order import remembered
 from shaped.spec.context import Context
 from shaped.spec.dims import Dim, FloorDiv, Kind
+from shaped.spec.merged_axes import written_factors
 from shaped.spec.shape import Axis, Pack, Shape
 from shaped.spec.values import TensorType
 
@@ -74,7 +76,10 @@ def instantiate(
                 if isinstance(axis, Named) and bindings.dims.get(axis.name) == size:
                     bindings.dims[axis.name] = size
             axes.append(size)
-    return TensorType(Shape(_with_one_pack(axes, context)), annotation.dtype)
+    tensor = TensorType(Shape(_with_one_pack(axes, context)), annotation.dtype)
+    # b*t in front says what was merged into the batch; elsewhere a product is often written in any order.
+    written = written_factors(annotation.axes[0], bindings.dims, evaluate) if annotation.axes else None
+    return tensor if written is None else remembered(tensor, (written,))
 
 
 def _axis_origin(annotation: ArrayAnnotation, index: int, origin: Origin) -> Origin:

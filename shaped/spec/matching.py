@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from shaped.errors import DtypeError, Fault, ShapeError
 from shaped.spec.annotation import AnnotatedAxis, AnonymousPack, ArrayAnnotation, Fixed, Named, NamedPack
 from shaped.spec.axis_arithmetic import Computed, Evaluate
+from shaped.spec.axis_order import factors_of
 from shaped.spec.binding import Bindings, computed_size, stands_for_text
 from shaped.spec.context import Context
 from shaped.spec.dims import Dim, Kind, Symbol
 from shaped.spec.dtypes import DType
 from shaped.spec.facts import solve
+from shaped.spec.merged_axes import are_tiled_heads, written_factors
 from shaped.spec.shape import Axis, Pack, Shape
 from shaped.spec.values import TensorType
 
@@ -97,7 +99,23 @@ class _Match:
 
     def run(self) -> TensorType:
         dtype = self._dtype()
-        return replace(self.tensor, shape=self._shape(), dtype=dtype)
+        result = replace(self.tensor, shape=self._shape(), dtype=dtype)
+        if result.merged and not self.is_probe and self.context.certain:
+            self._look_at_merged_heads(result)
+        return result
+
+    def _look_at_merged_heads(self, tensor: TensorType) -> None:
+        """Note a fault where heads were repeated in another order than the annotation says."""
+        if tensor.shape.rank != len(self.annotation.axes):
+            return
+        for number, (axis, size) in enumerate(zip(self.annotation.axes, tensor.shape.dims)):
+            written = written_factors(axis, self.bindings.dims, self.evaluate)
+            if written is not None and are_tiled_heads(self.annotation, number, factors_of(tensor, size), written):
+                order = "*".join(map(str, reversed(written)))
+                reason = f"axis {number} is merged as {order}, not as {axis}"
+                fault = self._fault(reason, (size,))
+                fault.hint, fault.code = f"repeat_interleave({written[1]}, {number})?", "shape-axes"
+                self.context.found.append(fault)
 
     def _dtype(self) -> DType:
         actual, wanted = self.tensor.dtype.names, self.annotation.dtype.names

@@ -7,6 +7,7 @@ forget it.
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,7 @@ from shaped.spec.values import Many, TensorType, Value
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from shaped.spec.annotation import ArrayAnnotation
     from shaped.spec.context import Context
 
 _ALL: Final = slice(None)
@@ -57,8 +59,9 @@ _KEPT_BY_NAME: Final = {
     "torch.nn.MultiheadAttention": None,  # whose first axis may be the sequence
     "multi_head_attention_forward": None,
 }
+_HEADS: Final = re.compile("head|kv|kh|hk|nh")
 # Operations that put elements of several tensors together, place by place: their axes have to be merged alike.
-_TOGETHER: Final = frozenset(["arithmetic", "attention", "blend", "comparison", "contraction", "joining"])
+_TOGETHER: Final = frozenset(["arithmetic", "attention", "blend", "comparison", "contraction", "einsum", "joining"])
 
 
 def kept(context: Context, name: str, file: str, operands: Sequence[TensorType], result: Value) -> Value:
@@ -72,12 +75,12 @@ def kept(context: Context, name: str, file: str, operands: Sequence[TensorType],
         result: what its rule gave.
     """
     file = file.rpartition(".")[2]
+    if len(operands) > 1 and file in _TOGETHER and context.certain and isinstance(result, TensorType):
+        _require_one_order(context, name, operands, result)
     axes = _KEPT_BY_NAME.get(name, _KEPT.get(file))
     if axes is None:
         return result
     merged = [factors for each in operands[: None if axes is _ALL else 1] for factors in _of(each, axes)]
-    if len(operands) > 1 and file in _TOGETHER and context.certain and isinstance(result, TensorType):
-        _require_one_order(context, name, operands, result)
     return _with(result, axes, merged)
 
 
@@ -106,14 +109,20 @@ def _require_one_order(context: Context, operation: str, operands: Sequence[Tens
     for other in operands:
         for factors in other.merged if other is not first else ():
             own = next((each for each in first.merged if set(each) == set(factors)), factors)
-            if own != factors and product(own) in result.shape.axes:
-                size = "*".join(map(str, own))
+            size = product(own)
+            if own != factors and size in result.shape.axes and _face_each_other(size, first, other):
                 orders = " and ".join(", ".join(map(str, each)) for each in (own, factors))
-                reason = f"the axes of {size} elements lie in the orders {orders}"
-                shown = ", ".join(map(str, operands))
+                reason = f"the {size} elements of one axis lie in the orders {orders}"
                 hint = "repeat_interleave in place of repeat, or transpose before the view?"
+                shown = ", ".join(map(str, operands))
                 context.found.append(ShapeError(operation, reason, shown, hint, dims=own, code="shape-axes"))
                 return
+
+
+def _face_each_other(size: Dim, first: TensorType, other: TensorType) -> bool:
+    """Whether two tensors have an axis of this size at the same place, from the front or from the end."""
+    places = [each.shape.axes.index(size) for each in (first, other)]
+    return places[0] == places[1] or len(first.shape.axes) - places[0] == len(other.shape.axes) - places[1]
 
 
 def repeated_axes(tensor: TensorType, sizes: Sequence[Dim], counts: Sequence[Dim]) -> list[Factors]:
@@ -148,3 +157,17 @@ def written_factors(axis: object, names: Mapping[str, Dim], evaluate: Evaluate |
     found = [replace(axis, tree=leaf).size(names, evaluate) for leaf in leaves]
     factors = tuple(dim for dim in found if dim is not None)
     return factors if 1 < len(factors) == len(found) else None
+
+
+def are_tiled_heads(annotation: ArrayAnnotation, number: int, factors: Factors, written: Factors) -> bool:
+    """Whether an axis of heads, written as heads*n, was merged as n*heads: each group of queries meets the wrong head.
+
+    Other products are written in any order (`scale*h` for an upsampled h), so that only heads are looked at: an axis
+    behind the batch whose name says so.
+    """
+    if number == 0 or len(written) != 2 or factors != (written[1], written[0]):
+        return False
+    name = str(written[0]).lower()
+    if name == "h":
+        return not any(str(axis).lower() in ("w", "width") for axis in annotation.axes)  # no height
+    return _HEADS.search(name) is not None

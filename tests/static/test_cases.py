@@ -39,7 +39,6 @@ NOT_YET_FOUND: dict[str, str] = {
     "089_normalize_default_dim_on_token_features_bad": "the shapes fit; which axis is meant is in the names only",
     "092_layer_norm_over_all_trailing_dims_bad": "the shapes fit; which axis is meant is in the names only",
     "094_kl_sum_without_dim_then_mask_bad": "a reduction or an equation that fits, but is not meant",
-    "099_gqa_heads_tiled_bad": "needs the order of axes followed through view and reshape",
     "102_named_einsum_typo_bad": "a reduction or an equation that fits, but is not meant",
     "104_length_mask_from_feature_axis_bad": "not visible in shapes",
     "108_acme_coefficients_times_log_prob_bad": "needs the strict reading of broadcasting",
