@@ -1,7 +1,7 @@
 """Axes of arithmetic as Python expressions over the variables of generated code.
 
 `{self.d}//2+b` becomes `field // 2 + size_b`, where the field is an int; what may mean something else as text than as a
-value (a string, a negative number) is left to `reference.evaluate`.
+value is left to `reference.evaluate`: a field that is a string, a power of a field that may be negative.
 """
 
 from __future__ import annotations

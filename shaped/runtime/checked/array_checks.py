@@ -97,7 +97,7 @@ class ArrayChecks:
     def _axes(self, hint: Array, shape: str, fail: Lines) -> None:
         index, count = hint.pack_index, len(hint.axes)
         if index is None:
-            targets = [self._target(axis, hint.axes[:i]) for i, axis in enumerate(hint.axes)]
+            targets = [self._target(axis) for axis in hint.axes]
             self.writer.line(f"{', '.join(targets)}{',' * (count == 1)} = {shape}")
             for axis, target in zip(hint.axes, targets):
                 self._axis(axis, target, fail)
@@ -105,7 +105,7 @@ class ArrayChecks:
         for i, axis in enumerate(hint.axes):
             if i == index or isinstance(axis, Anonymous):
                 continue
-            target = self._target(axis, ())
+            target = self._target(axis)
             self.writer.line(f"{target} = {shape}[{i if i < index else i - count}]")
             self._axis(axis, target, fail)
         pack = hint.axes[index]
@@ -113,12 +113,11 @@ class ArrayChecks:
             end = index + 1 - count
             self._pack(pack, f"{shape}[{index or ''}:{end or ''}]" if index or end else shape, fail)
 
-    def _target(self, axis: object, before: Sequence[object]) -> str:
+    def _target(self, axis: object) -> str:
         """A variable for the size of an axis: the name's own where this is what binds it."""
         if isinstance(axis, Named):
-            if not axis.broadcastable and axis.name not in self.names.sizes and axis not in before:
-                return self.writer.name(f"size_{axis.name}")
-            return self.writer.name(f"other_{axis.name}")
+            is_known = axis.broadcastable or axis.name in self.names.sizes
+            return self.writer.name(f"{'other' if is_known else 'size'}_{axis.name}")
         return self.writer.name("unused" if isinstance(axis, Anonymous) else "size")
 
     def _axis(self, axis: object, size: str, fail: Lines) -> None:
@@ -206,9 +205,9 @@ class ArrayChecks:
         if not fields:
             self.writer.line(inline)
             return
-        # As text a negative number or a string may mean something else than as a value.
+        # As text what is no int may mean something else than as a value.
         kind, whole = self.writer.builtin("type"), self.writer.builtin("int")
-        with self.writer.block(f"if {' and '.join(f'{kind}({name}) is {whole} and {name} >= 0' for name in fields)}:"):
+        with self.writer.block(f"if {' and '.join(f'{kind}({name}) is {whole}' for name in fields)}:"):
             self.writer.line(inline)
         with self.writer.block("else:"):
             self.writer.line(f"{wanted} = {self._evaluated(axis)}")
