@@ -220,7 +220,9 @@ def met(
 ) -> StaticValue:
     """The value as its annotation shows it. A value that the annotation excludes is reported at `node`."""
     try:
-        return checked(interpreter, form, value, what, operation)
+        known = checked(interpreter, form, value, what, operation)
+        interpreter.report_found(node)
+        return known
     except Fault as fault:
         interpreter.fault(node, fault)
         with interpreter.quietly():

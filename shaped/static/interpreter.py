@@ -132,10 +132,7 @@ class Interpreter:
             self.internal(node, error)
             value = UNKNOWN
         if self.context.found:
-            for found in self.context.found:
-                if not self._is_meant(found):
-                    self.fault(node, found)
-            self.context.found.clear()
+            self.report_found(node)
         if isinstance(value, TensorType):
             value = self._located(node, value)
             if self.counting:
@@ -143,6 +140,13 @@ class Interpreter:
         elif self.counting and isinstance(value, tuple) and isinstance(node, (ast.Name, ast.Attribute)):
             self._show_items(node, value)
         return value
+
+    def report_found(self, node: ast.AST) -> None:
+        """Report the faults that did not stop the operation at `node`."""
+        for fault in self.context.found:
+            if not self._is_meant(fault):
+                self.fault(node, fault)
+        self.context.found.clear()
 
     def _is_meant(self, fault: Fault) -> bool:
         """Whether a function says in its name that it views elements across axes: a relative shift, a skew."""
