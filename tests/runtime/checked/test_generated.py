@@ -218,6 +218,22 @@ def test_a_list_in_a_union_is_left_at_its_first_wrong_item() -> None:
     assert not passes_unexplained(f, [z(3, 2), T2], T2)
 
 
+def test_a_name_in_an_option_that_was_not_taken_is_not_bound() -> None:
+    def f(x: Float[Tensor, "b"] | Float[Tensor, "c 2"] | None, y: Float[Tensor, "b"]) -> Float[Tensor, "b"]:
+        return y
+
+    assert passes_unexplained(f, None, T3)
+    assert passes_unexplained(f, z(3, 2), T1)
+    assert not passes_unexplained(f, T1, T3)
+
+
+def test_what_has_grown_before_a_loop_grows_in_it() -> None:
+    def f(x: Float[Tensor, "*#b"], ys: list[Float[Tensor, "*#b"]], y: Float[Tensor, "*b"]) -> None: ...
+
+    assert passes_unexplained(f, T1, [T3], T3)
+    assert not passes_unexplained(f, T1, [T3], T1)
+
+
 def test_what_grows_in_a_loop_has_grown_after_it() -> None:
     def f(xs: list[Float[Tensor, "*#b"]], y: Float[Tensor, "*b"]) -> None: ...
 
