@@ -60,6 +60,8 @@ _KEPT_BY_NAME: Final = {
     "multi_head_attention_forward": None,
 }
 _HEADS: Final = re.compile("head|kv|kh|hk|nh")
+# Whose rules say what they merge.
+_SAY_IT_THEMSELVES: Final = frozenset(["einops", "expansion", "reshape", "shape_modules"])
 # Operations that put elements of several tensors together, place by place: their axes have to be merged alike.
 _TOGETHER: Final = frozenset(["arithmetic", "attention", "blend", "comparison", "contraction", "einsum", "joining"])
 
@@ -79,9 +81,18 @@ def kept(context: Context, name: str, file: str, operands: Sequence[TensorType],
         _require_one_order(context, name, operands, result)
     axes = _KEPT_BY_NAME.get(name, _KEPT.get(file))
     if axes is None:
-        return result
+        return result if file in _SAY_IT_THEMSELVES else _forgotten(result)
     merged = [factors for each in operands[: None if axes is _ALL else 1] for factors in _of(each, axes)]
     return _with(result, axes, merged)
+
+
+def _forgotten(result: Value) -> Value:
+    """The result of an operation that may reorder elements: `sort` gives the shape that it is given."""
+    if isinstance(result, TensorType):
+        return replace(result, merged=()) if result.merged else result
+    if isinstance(result, tuple):
+        return tuple(map(_forgotten, result))
+    return Many(_forgotten(result.element), result.length) if isinstance(result, Many) else result
 
 
 def _of(tensor: TensorType, axes: slice) -> tuple[Factors, ...]:
