@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from shaped.init.schemes import KaimingUniform, Scheme, SchemeError, Uniform, XavierUniform
+from shaped.init.schemes import KaimingUniform, Scheme, SchemeError, Uniform, XavierUniform, valid_int
 
 
 def fans(shape: Sequence[int]) -> tuple[int, int]:
@@ -17,10 +17,30 @@ def fans(shape: Sequence[int]) -> tuple[int, int]:
     >>> fans([8, 3, 5, 5])
     (75, 200)
     """
-    if len(shape) < 2:
-        raise SchemeError(f"fans: the shape {tuple(shape)} has {len(shape)} axes: 2 or more (out, in, ...) are needed")
-    window = math.prod(shape[2:])
-    return shape[1] * window, shape[0] * window
+    sizes = valid_shape("fans", shape)
+    if len(sizes) < 2:
+        axes = "1 axis" if sizes else "no axes"
+        raise SchemeError(f"fans: the shape {sizes} has {axes}: 2 or more (out, in, ...) are needed")
+    window = math.prod(sizes[2:])
+    return sizes[1] * window, sizes[0] * window
+
+
+def valid_shape(operation: str, shape: object) -> tuple[int, ...]:
+    """The sizes of a shape, ints of 0 or more; `operation` begins the error.
+
+    >>> valid_shape("tensor", (2, -1))
+    Traceback (most recent call last):
+    shaped.init.schemes.SchemeError: tensor: shape is (2, -1): a sequence of ints of 0 or more is needed
+    """
+    if isinstance(shape, Sequence) and not isinstance(shape, str):
+        try:
+            sizes = tuple(valid_int("a size", size) for size in shape)
+        except SchemeError:
+            pass
+        else:
+            if all(size >= 0 for size in sizes):
+                return sizes
+    raise SchemeError(f"{operation}: shape is {shape!r}: a sequence of ints of 0 or more is needed")
 
 
 def with_fans(scheme: Scheme, shape: Sequence[int]) -> Scheme:

@@ -8,7 +8,7 @@ from typing import TypeVar
 import torch
 from torch import nn
 
-from shaped.init.overlap import shared_elements
+from shaped.init.overlap import overlaps_itself, shared_elements
 from shaped.init.parametrized import originals_for
 from shaped.init.places import Slot
 from shaped.init.plan import Seeds, listed, planned
@@ -92,6 +92,6 @@ def _problem(parameter: nn.Parameter) -> str:
         return f"is {parameter.dtype}, one of {', '.join(map(str, FORMATS))} is needed: give it Keep()"
     if parameter.is_inference() and not torch.is_inference_mode_enabled():
         return "was made in inference mode: make the module outside of it"
-    if any(size > 1 and stride == 0 for size, stride in zip(parameter.shape, parameter.stride())):
-        return "is expanded, several elements are one number in memory: make it contiguous"
+    if overlaps_itself(parameter):
+        return "has several elements that are one number in memory: make it contiguous"
     return ""

@@ -1,4 +1,4 @@
-"""Different parameters that share some numbers in memory, so that drawing one would change the other."""
+"""Elements that are the same memory, so that writing one changes the other: of one tensor, or of two parameters."""
 
 from __future__ import annotations
 
@@ -9,6 +9,27 @@ import torch
 from torch import nn
 
 from shaped.init.places import Slot
+
+
+def overlaps_itself(tensor: torch.Tensor) -> bool:
+    """Whether two elements of a tensor are the same memory.
+
+    >>> overlaps_itself(torch.zeros(1).expand(3)), overlaps_itself(torch.zeros(2, 3).T)
+    (True, False)
+    """
+    if not tensor.numel():
+        return False
+    reach = 0
+    is_nested = True
+    for stride, size in sorted(zip(tensor.stride(), tensor.shape)):
+        if size > 1:
+            is_nested &= stride > reach
+            reach += (size - 1) * stride
+    if is_nested:  # along each axis, a step leads past all that the finer axes reach
+        return False
+    marks = torch.zeros(reach + 1, dtype=torch.bool, device="cpu")
+    marks.as_strided(tensor.shape, tensor.stride()).fill_(True)
+    return int(marks.sum()) < tensor.numel()
 
 
 def shared_elements(found: Iterable[Slot]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import torch
@@ -15,7 +16,18 @@ from shaped.init.fans import interval, with_fans
 from shaped.init.places import Place, Slot, slots
 from shaped.init.rule_sets import weights
 from shaped.init.rules import Decision, ExceptRows, Keep, Rule, RuleError, Rules
-from shaped.init.schemes import KaimingUniform, Normal, Ones, Scheme, SchemeError, Uniform, XavierUniform, Zeros
+from shaped.init.schemes import (
+    KaimingUniform,
+    Normal,
+    Ones,
+    Scheme,
+    SchemeError,
+    Uniform,
+    XavierUniform,
+    Zeros,
+    valid_int,
+    valid_scheme,
+)
 from shaped.init.seeds import parameter_seed, reference_stream
 
 if TYPE_CHECKING:
@@ -91,8 +103,9 @@ def plan_module(module: nn.Module, rules: Rules, seed: int = 0, *, seeds: Seeds 
 
 def planned(module: nn.Module, rules: Rules, seed: int, seeds: Seeds) -> list[tuple[Slot, Draw]]:
     """The parameters to be written, and how each is drawn."""
-    if isinstance(seed, bool) or not isinstance(seed, int):
-        raise SchemeError(f"init_module: seed is {seed!r}: an int is needed")
+    if not isinstance(module, nn.Module):
+        raise RuleError(f"init_module: module is a {type(module).__name__}: a torch.nn.Module is needed")
+    seed = valid_int("init_module: seed", seed)
     if seeds not in get_args(Seeds):
         raise SchemeError(f"init_module: seeds is {seeds!r}: one of {', '.join(get_args(Seeds))} is needed")
     found = slots(module)
@@ -121,6 +134,8 @@ def _as_rules(rules: Rules) -> Sequence[Rule]:
     given: object = rules
     if isinstance(given, Sequence) and all(isinstance(rule, Rule) for rule in given) and not isinstance(given, str):
         return rules
+    if isinstance(given, type) and issubclass(given, Scheme):
+        valid_scheme("init_module: rules", given)
     raise RuleError(
         f"init_module: rules is {rules!r}: a scheme, a mapping of patterns to schemes, or a sequence of Rule is needed"
     )
@@ -164,7 +179,8 @@ def _why_unused(rule: Rule, found: list[Slot]) -> str:
         for alias in slot.aliases:
             if rule.matches(alias):
                 return f"matches {alias.name}, which is {slot.place.name}: tied weights go by their first name"
-    return "matches no parameter"
+    similar = get_close_matches(str(rule.pattern), [slot.place.name for slot in found], n=1)
+    return "matches no parameter" + (f": is {similar[0]!r} meant?" if similar else "")
 
 
 def _draw(

@@ -9,8 +9,8 @@ from torch.nn.utils.weight_norm import WeightNorm
 
 from shaped.init.places import Place
 from shaped.init.pytorch_defaults import NORM_DEFAULTS, padding_row, prelu
-from shaped.init.rules import Rule
-from shaped.init.schemes import Normal, Scheme, XavierUniform, Zeros
+from shaped.init.rules import Rule, RuleError
+from shaped.init.schemes import Normal, Scheme, XavierUniform, Zeros, valid_int
 
 
 def weights(scheme: Scheme) -> tuple[Rule, ...]:
@@ -40,6 +40,8 @@ def gpt2(layers: int, *, std: float = 0.02, residual: str = "*.c_proj.weight") -
 
     Source: Radford et al., "Language models are unsupervised multitask learners" (2019), 2.3, and its code.
     """
+    if valid_int("gpt2: layers", layers) < 1:
+        raise RuleError(f"gpt2: layers is {layers}: 1 or more is needed")
     return (Rule(residual, Normal(0.0, std / math.sqrt(2 * layers))), *weights(Normal(0.0, std)))
 
 

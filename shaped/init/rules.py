@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TypeAlias, get_args
+from typing import TypeAlias, TypeVar, get_args
 
 from torch import nn
 
 from shaped.init.places import Place
-from shaped.init.schemes import Scheme, SchemeError, Uniform, Zeros
+from shaped.init.schemes import Scheme, SchemeError, Uniform, Zeros, valid_int
 
 
 class RuleError(SchemeError):
@@ -18,6 +18,7 @@ class RuleError(SchemeError):
 
 
 ZEROS = Zeros()
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ class ExceptRows:
     def __post_init__(self) -> None:
         for scheme in (self.scheme, self.rows):
             _require_decision("ExceptRows", scheme, Scheme)
-        if not 0 <= self.start <= self.stop:
+        start, stop = valid_int("ExceptRows: start", self.start), valid_int("ExceptRows: stop", self.stop)
+        if not 0 <= start <= stop:
             raise RuleError(f"ExceptRows: start is {self.start}, stop is {self.stop}: 0 <= start <= stop is needed")
 
 
@@ -81,6 +83,9 @@ class Rule:
                 pass
             case type() as kind if issubclass(kind, nn.Module):
                 pass
+            case nn.Module() as module:
+                name = type(module).__name__
+                raise RuleError(f"Rule: the pattern is a module of type {name}: give the type, {name}")
             case pattern if not isinstance(pattern, type) and callable(pattern):
                 pass
             case pattern:
@@ -101,16 +106,23 @@ class Rule:
             case type() as kind:
                 return isinstance(place.module, kind)
             case predicate:
-                return bool(predicate(place))
+                return bool(self._asked(predicate, place))
 
     def decide(self, place: Place) -> Decision | None:
         """What the rule says about a parameter that it matches."""
         if not callable(self.scheme):
             return self.scheme
-        decision = self.scheme(place)
+        decision = self._asked(self.scheme, place)
         if decision is not None:
-            _require_decision(f"Rule({self.described()}): the function, given {place.name},", decision, Decision)
+            _require_decision(f"Rule({self.described()}): the function's answer for {place.name}", decision, Decision)
         return decision
+
+    def _asked(self, function: Callable[[Place], Answer], place: Place) -> Answer:
+        try:
+            return function(place)
+        except Exception as error:  # the user's own; it arrives as it is
+            error.add_note(f"Rule({self.described()}): its function was given the `Place` of {place.name}")
+            raise
 
     def described(self) -> str:
         """The pattern as it stands in messages."""

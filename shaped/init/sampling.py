@@ -9,7 +9,18 @@ import math
 
 from shaped.init.correctly_rounded import cos, ln
 from shaped.init.fans import interval
-from shaped.init.schemes import KaimingUniform, Normal, NormalMode, Ones, Scheme, Uniform, XavierUniform, Zeros
+from shaped.init.schemes import (
+    KaimingUniform,
+    Normal,
+    NormalMode,
+    Ones,
+    Scheme,
+    Uniform,
+    XavierUniform,
+    Zeros,
+    valid_int,
+    valid_scheme,
+)
 from shaped.init.splitmix64 import low_bits, rand01, splitmix64
 
 TWO_PI = 6.283185307179586
@@ -27,11 +38,12 @@ def sample_at(scheme: Scheme, seed: int, index: int) -> float:
         index: the positions of the stream that it reads are modulo 2^64.
 
     Raises:
-        SchemeError: a fan that is not given.
+        SchemeError: a fan that is not given, an argument of another type.
 
     >>> sample_at(Uniform(-1, 1), 0, 0), sample_at(Normal(), 0, 0)
     (-0.3976594884879887, -0.6202166976529297)
     """
+    scheme, seed, index = valid_scheme("scheme", scheme), valid_int("seed", seed), valid_int("index", index)
     match scheme:
         case Zeros():
             return 0.0

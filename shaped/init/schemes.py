@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from operator import index
+from typing import Literal, SupportsIndex, TypeAlias, get_args
 
 NormalMode: TypeAlias = Literal["mixed", "clamped", "unmixed"]
 
@@ -103,6 +104,35 @@ class Normal:
 
 
 Scheme: TypeAlias = Zeros | Ones | Uniform | XavierUniform | KaimingUniform | Normal
+
+
+def valid_scheme(name: str, scheme: object) -> Scheme:
+    """A scheme, and nothing else; `name` is what it is called in the error.
+
+    >>> valid_scheme("scheme", Zeros)
+    Traceback (most recent call last):
+    shaped.init.schemes.SchemeError: scheme is the class Zeros: Zeros() is needed
+    """
+    if isinstance(scheme, Scheme):
+        return scheme
+    if isinstance(scheme, type) and issubclass(scheme, Scheme):
+        raise SchemeError(f"{name} is the class {scheme.__name__}: {scheme.__name__}() is needed")
+    raise SchemeError(f"{name} is {scheme!r}: one of Zeros(), Ones(), Uniform(), ... is needed")
+
+
+def valid_int(name: str, value: object) -> int:
+    """An int, or what counts as one, such as numpy's.
+
+    >>> valid_int("seed", 0.5)
+    Traceback (most recent call last):
+    shaped.init.schemes.SchemeError: seed is 0.5: an int is needed
+    """
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+        try:
+            return index(value)
+        except TypeError:  # an array or a tensor that is no single whole number
+            pass
+    raise SchemeError(f"{name} is {value!r}: an int is needed")
 
 
 def _require_finite(scheme: str, **values: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from shaped.init.schemes import SchemeError, valid_int
 from shaped.init.splitmix64 import GAMMA, splitmix64
 
 
@@ -16,7 +17,9 @@ def parameter_seed(seed: int, name: str) -> int:
     >>> hex(parameter_seed(0, "fc1.weight"))
     '0x1c6e19ea854f7e4c'
     """
-    state = splitmix64(seed)
+    if not isinstance(name, str):
+        raise SchemeError(f"parameter_seed: name is {name!r}: the name of a parameter is needed")
+    state = splitmix64(valid_int("seed", seed))
     encoded = name.encode()
     for start in range(0, len(encoded), 8):
         state = splitmix64(state ^ int.from_bytes(encoded[start : start + 8], "little"))
@@ -32,7 +35,7 @@ def next_seed(seed: int, count: int) -> int:
     >>> next_seed(0, 0)
     7960286522194355700
     """
-    return splitmix64(seed + count + GAMMA)
+    return splitmix64(valid_int("seed", seed) + valid_int("count", count) + GAMMA)
 
 
 def reference_stream(seed: int) -> Iterator[int]:

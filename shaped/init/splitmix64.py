@@ -5,6 +5,8 @@ Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (20
 
 from __future__ import annotations
 
+from shaped.init.schemes import valid_int
+
 MASK = 2**64 - 1
 GAMMA = 0x9E3779B97F4A7C15
 FIRST_MULTIPLIER = 0xBF58476D1CE4E5B9
@@ -17,7 +19,7 @@ def splitmix64(x: int) -> int:
     >>> hex(splitmix64(0))
     '0xe220a8397b1dcdaf'
     """
-    z = (x + GAMMA) & MASK
+    z = (valid_int("x", x) + GAMMA) & MASK
     z = ((z ^ (z >> 30)) * FIRST_MULTIPLIER) & MASK
     z = ((z ^ (z >> 27)) * SECOND_MULTIPLIER) & MASK
     return z ^ (z >> 31)
@@ -29,7 +31,7 @@ def low_bits(seed: int, index: int) -> int:
     >>> low_bits(0, 0)
     1293516399
     """
-    return splitmix64(splitmix64(seed) + index) & 0xFFFFFFFF
+    return splitmix64(splitmix64(valid_int("seed", seed)) + valid_int("index", index)) & 0xFFFFFFFF
 
 
 def rand01(seed: int, index: int) -> float:

@@ -16,9 +16,10 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 
 from shaped.init.compiled import filled_by_kernel, sampler_for
-from shaped.init.fans import with_fans
+from shaped.init.fans import valid_shape, with_fans
+from shaped.init.overlap import overlaps_itself
 from shaped.init.plain_thread import in_plain_threads
-from shaped.init.schemes import KaimingUniform, Scheme, SchemeError, XavierUniform
+from shaped.init.schemes import KaimingUniform, Scheme, SchemeError, XavierUniform, valid_int, valid_scheme
 from shaped.init.vectorised_chunks import fill_in_chunks
 from shaped.init.vectorised_rounding import FORMATS
 
@@ -55,22 +56,22 @@ def tensor(
     >>> tensor(Uniform(), [2, 2], offset=1, count=2)
     tensor([0.6844, 0.3088])
     """
-    shape = _valid_shape(shape)
+    shape = valid_shape("tensor", shape)
     elements = math.prod(shape)
-    _require_int("offset", offset)
+    offset = valid_int("offset", offset)
     if not 0 <= offset <= elements:
         raise SchemeError(f"tensor: offset is {offset}: a position in the {elements} elements of {shape} is needed")
     if count is None:
         out_shape = shape if offset == 0 else (elements - offset,)
     else:
-        _require_int("count", count)
+        count = valid_int("count", count)
         if not 0 <= count <= elements - offset:
             raise SchemeError(
                 f"tensor: count is {count}: 0 to {elements - offset} elements follow offset {offset} of {shape}"
             )
         out_shape = (count,)
     _require_dtype(dtype)
-    scheme = with_fans(_valid_scheme(scheme), shape)
+    scheme = with_fans(valid_scheme("scheme", scheme), shape)
     return fill_(torch.empty(out_shape, dtype=dtype, device=device), scheme, seed, offset=offset)
 
 
@@ -96,15 +97,16 @@ def fill_(out: Tensor, scheme: Scheme, seed: int = 0, *, offset: int = 0) -> Ten
     tensor([[0.3012, 0.6844],
             [0.3088, 0.2315]])
     """
-    scheme = with_fans(_valid_scheme(scheme), out.shape)
-    _require_int("seed", seed)
-    _require_int("offset", offset)
+    if not isinstance(out, Tensor):
+        raise SchemeError(f"fill_: out is a {type(out).__name__}: a tensor is needed")
+    scheme = with_fans(valid_scheme("scheme", scheme), out.shape)
+    seed, offset = valid_int("seed", seed), valid_int("offset", offset)
     if offset < 0:
         raise SchemeError(f"fill_: offset is {offset}: 0 or more is needed")
     _require_dtype(out.dtype)
     if out.layout != torch.strided:
         raise SchemeError(f"fill_: out has layout {out.layout}: a strided tensor is needed")
-    if any(stride == 0 and size > 1 for stride, size in zip(out.stride(), out.shape)):
+    if overlaps_itself(out):
         raise SchemeError(f"fill_: several elements of out share memory, strides {out.stride()}: give a copy of it")
     if out.device.type == "meta" or isinstance(out, FakeTensor):
         return out
@@ -145,24 +147,6 @@ def kaiming_w(
     tensor([[-0.6888,  0.6389]])
     """
     return tensor(KaimingUniform(), (out_dim, in_dim), seed, dtype, device)
-
-
-def _valid_scheme(scheme: object) -> Scheme:
-    if not isinstance(scheme, Scheme):
-        raise SchemeError(f"scheme is {scheme!r}: one of Zeros(), Ones(), Uniform(), ... is needed")
-    return scheme
-
-
-def _valid_shape(shape: object) -> tuple[int, ...]:
-    sizes = tuple(shape) if isinstance(shape, Sequence) and not isinstance(shape, str) else None
-    if sizes is None or not all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes):
-        raise SchemeError(f"tensor: shape is {shape!r}: a sequence of ints of 0 or more is needed")
-    return sizes
-
-
-def _require_int(name: str, value: object) -> None:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise SchemeError(f"{name} is {value!r}: an int is needed")
 
 
 def _require_dtype(dtype: torch.dtype) -> None:

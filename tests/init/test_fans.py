@@ -18,14 +18,17 @@ def test_the_fans_of_a_kernel_are_torchs(shape: list[int]) -> None:
     assert fans(shape) == torch.nn.init._calculate_fan_in_and_fan_out(torch.empty(shape))
 
 
-@pytest.mark.parametrize("shape", [[], [3]])
+@pytest.mark.parametrize("shape, axes", [([], r"\(\) has no axes"), ([3], r"\(3,\) has 1 axis")])
 @pytest.mark.parametrize("scheme", [XavierUniform(), XavierUniform(2), KaimingUniform()])
-def test_a_shape_of_fewer_than_two_axes_has_no_fans(shape: list[int], scheme: Scheme) -> None:
-    message = (
-        rf"fans: the shape \({'3,' if shape else ''}\) has {len(shape)} axes: 2 or more \(out, in, ...\) are needed"
-    )
-    with pytest.raises(SchemeError, match=message):
+def test_a_shape_of_fewer_than_two_axes_has_no_fans(shape: list[int], axes: str, scheme: Scheme) -> None:
+    with pytest.raises(SchemeError, match=rf"fans: the shape {axes}: 2 or more \(out, in, ...\) are needed"):
         with_fans(scheme, shape)
+
+
+@pytest.mark.parametrize("shape", ["32", 3, [3, -2], [3.0, 2.0], None])
+def test_what_is_no_shape_has_no_fans(shape) -> None:
+    with pytest.raises(SchemeError, match=r"fans: shape is .*: a sequence of ints of 0 or more is needed"):
+        fans(shape)
 
 
 def test_fans_that_are_given_stay_and_need_no_shape() -> None:

@@ -442,7 +442,8 @@ def test_the_lengths_of_the_deprecated_weight_norm_are_no_weights() -> None:
             nn.ParameterList([nn.Parameter(torch.eye(3).to_sparse())]),
             r"0 has the layout torch.sparse_coo: make it dense",
         ),
-        (nn.ParameterList([nn.Parameter(torch.ones(1, 3).expand(2, 3))]), "0 is expanded"),
+        (nn.ParameterList([nn.Parameter(torch.ones(1, 3).expand(2, 3))]), "0 has several elements that are one"),
+        (nn.ParameterList([nn.Parameter(torch.ones(4).as_strided((2, 3), (1, 1)))]), "0 has several elements that are"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:Lazy modules")

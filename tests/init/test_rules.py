@@ -161,7 +161,7 @@ def test_a_typo_is_told_beside_the_parameter_that_it_left_without_a_rule() -> No
     assert str(raised.value) == (
         "init_module: no rule decides: weight (Linear, shape (3, 2)); "
         "add rules for them; Rule('*', Keep()) as the last one leaves them as they are\n"
-        "init_module: a rule decides nothing: 'wieght' matches no parameter"
+        "init_module: a rule decides nothing: 'wieght' matches no parameter: is 'weight' meant?"
     )
 
 
@@ -171,7 +171,7 @@ def test_a_rule_about_the_second_name_of_tied_weights_is_told_the_first() -> Non
 
 
 def test_a_scheme_that_does_not_fit_a_shape_is_told_with_the_name() -> None:
-    with pytest.raises(RuleError, match=r"bias \(Linear, shape \(3,\)\): fans: the shape \(3,\) has 1 axes"):
+    with pytest.raises(RuleError, match=r"bias \(Linear, shape \(3,\)\): fans: the shape \(3,\) has 1 axis"):
         plan_module(nn.Linear(2, 3), {"*": XavierUniform()})
     with pytest.raises(RuleError, match=r"weight \(Embedding, shape \(5, 2\)\): ExceptRows: rows 4 to 6 of 5"):
         plan_module(nn.Embedding(5, 2), {"*": ExceptRows(Ones(), 4, 6)})
@@ -188,9 +188,19 @@ def test_a_scheme_that_does_not_fit_a_shape_is_told_with_the_name() -> None:
         (lambda: ExceptRows(Zeros, 0, 1), r"ExceptRows: the class Zeros is no scheme"),
         (lambda: ExceptRows(Keep(), 0, 1), r"ExceptRows: Keep\(\) is none of"),
         (lambda: ExceptRows(Zeros(), 2, 1), "ExceptRows: start is 2, stop is 1"),
+        (lambda: ExceptRows(Zeros(), 0, 1.0), "ExceptRows: stop is 1.0: an int is needed"),
+        (lambda: Rule(nn.Linear(1, 1), Zeros()), "Rule: the pattern is a module of type Linear: give the type, Linear"),
+        (lambda: gpt2(0), "gpt2: layers is 0: 1 or more is needed"),
+        (lambda: gpt2("12"), "gpt2: layers is '12': an int is needed"),
+        (lambda: plan_module(nn.Linear, Zeros()), "init_module: module is a type: a torch.nn.Module is needed"),
+        (lambda: plan_module([nn.Linear(1, 1)], Zeros()), "init_module: module is a list: a torch.nn.Module"),
+        (lambda: plan_module(nn.Linear(1, 1), Zeros), r"rules is the class Zeros: Zeros\(\) is needed"),
         (lambda: plan_module(nn.Linear(1, 1), [Zeros()]), "rules is .*: a scheme, a mapping"),
         (lambda: plan_module(nn.Linear(1, 1), "*"), "rules is '\\*': a scheme, a mapping"),
-        (lambda: plan_module(nn.Linear(1, 1), {"*": lambda place: 0}), "the function, given weight,: 0 is none of"),
+        (
+            lambda: plan_module(nn.Linear(1, 1), {"*": lambda place: 0}),
+            "the function's answer for weight: 0 is none",
+        ),
         (lambda: plan_module(nn.Linear(1, 1), Zeros(), seed=0.5), "seed is 0.5: an int"),
         (lambda: plan_module(nn.Linear(1, 1), Zeros(), seed=True), "seed is True: an int"),
         (lambda: plan_module(nn.Linear(1, 1), Zeros(), seeds="name"), "seeds is 'name': one of names, reference"),
@@ -199,6 +209,15 @@ def test_a_scheme_that_does_not_fit_a_shape_is_told_with_the_name() -> None:
 def test_what_is_no_rule_is_refused(make, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    "rules", [{"*": nn.init.xavier_uniform_}, {lambda place: place.dim() > 1: Zeros()}], ids=["scheme", "pattern"]
+)
+def test_what_a_function_of_the_user_raises_says_which_parameter_it_was_given(rules) -> None:
+    with pytest.raises(AttributeError) as raised:
+        plan_module(nn.Linear(1, 1), rules)
+    assert "its function was given the `Place` of weight" in raised.value.__notes__[0]
 
 
 # Rule sets

@@ -87,6 +87,21 @@ def test_neighbouring_seeds_and_positions_share_no_element() -> None:
     assert len(set(elements)) == len(elements)
 
 
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("normal", 0, 0), r"scheme is 'normal': one of Zeros\(\)"),
+        ((Normal, 0, 0), r"scheme is the class Normal: Normal\(\) is needed"),
+        ((Zeros(), 0.5, 0), "seed is 0.5: an int is needed"),
+        ((Normal(), 0, None), "index is None: an int is needed"),
+        ((Normal(), 0, True), "index is True: an int is needed"),
+    ],
+)
+def test_what_no_element_can_be_drawn_of_is_an_error(arguments, message: str) -> None:
+    with pytest.raises(SchemeError, match=message):
+        sample_at(*arguments)
+
+
 def test_a_fan_that_is_missing_is_an_error() -> None:
     with pytest.raises(SchemeError, match="a fan is missing"):
         sample_at(KaimingUniform(), 0, 0)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shaped.init.schemes import SchemeError
 from shaped.init.seeds import next_seed, parameter_seed, reference_stream
 from tests.init.golden import NEXT_SEED
 
@@ -51,3 +52,12 @@ def test_zeros_at_a_names_end_and_the_order_of_its_bytes_count(name: str, other:
 def test_a_seed_is_a_word_of_64_bits(seed: int, name: str) -> None:
     assert 0 <= parameter_seed(seed, name) < 2**64
     assert parameter_seed(seed, name) == parameter_seed(seed % 2**64, name)
+
+
+def test_a_seed_of_another_type_is_an_error() -> None:
+    with pytest.raises(SchemeError, match="seed is '0': an int is needed"):
+        parameter_seed("0", "weight")
+    with pytest.raises(SchemeError, match="name is 0: the name of a parameter is needed"):
+        parameter_seed(0, 0)
+    with pytest.raises(SchemeError, match=r"seed is 0\.0: an int is needed"):
+        next_seed(0.0, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import get_args
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -246,6 +247,22 @@ def test_tensors_without_numbers_are_left_as_they_are() -> None:
         assert tensor(Normal(), [3, 4]).shape == (3, 4)
 
 
+def test_ints_of_numpy_are_ints() -> None:
+    one, two, three = np.arange(1, 4)
+    drawn = tensor(Normal(), (two, three), one, offset=one, count=np.uint8(4))
+    assert same_bits(drawn, tensor(Normal(), (2, 3), 1, offset=1, count=4))
+    assert sample_at(Normal(), np.int64(-1), two) == sample_at(Normal(), -1, 2)
+    assert sample_at(Normal(), np.uint64(2**63 + 1), two) == sample_at(Normal(), 2**63 + 1, 2)
+
+
+def test_interleaved_elements_are_no_overlap() -> None:
+    # Rows of every third number, each starting one later: their ranges meet, their elements do not.
+    out = torch.zeros(9).as_strided((3, 3), (1, 3))
+    assert same_bits(fill_(out, Uniform()), tensor(Uniform(), [3, 3]))
+    woven = torch.zeros(12).as_strided((2, 3), (3, 2))
+    assert same_bits(fill_(woven, Uniform()), tensor(Uniform(), [2, 3]))
+
+
 # What no tensor can be made of.
 
 WRONG = [
@@ -266,8 +283,10 @@ WRONG = [
         "dtype is torch.int64: one of torch.float64, torch.float32, torch.float16, torch.bfloat16",
     ),
     ({"dtype": torch.complex64}, "dtype is torch.complex64: one of"),
-    ({"scheme": Normal}, r"scheme is <class .*Normal'>: one of Zeros\(\), Ones\(\), Uniform\(\), ... is needed"),
-    ({"scheme": KaimingUniform(), "shape": [3]}, r"fans: the shape \(3,\) has 1 axes"),
+    ({"scheme": Normal}, r"scheme is the class Normal: Normal\(\) is needed"),
+    ({"scheme": "normal"}, r"scheme is 'normal': one of Zeros\(\), Ones\(\), Uniform\(\), ... is needed"),
+    ({"seed": torch.tensor(1.0)}, r"seed is tensor\(1.\): an int is needed"),
+    ({"scheme": KaimingUniform(), "shape": [3]}, r"fans: the shape \(3,\) has 1 axis"),
 ]
 
 
@@ -285,6 +304,8 @@ def test_what_no_tensor_can_be_made_of_is_an_error(arguments: dict[str, object],
             {},
             r"fill_: several elements of out share memory, strides \(0,\): give a copy of it",
         ),
+        (torch.empty(4).as_strided((2, 3), (1, 1)), {}, r"several elements of out share memory, strides \(1, 1\)"),
+        ([0.0], {}, "fill_: out is a list: a tensor is needed"),
         (torch.empty(3, 3).to_sparse(), {}, "fill_: out has layout torch.sparse_coo: a strided tensor is needed"),
         (torch.empty(3, dtype=torch.int32), {}, "dtype is torch.int32: one of"),
         (torch.empty(3), {"offset": -1}, "fill_: offset is -1: 0 or more is needed"),
