@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shaped.spec.dims import Dim
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static.arguments import Arguments, forget_arguments
-from shaped.static.builtins import collections, numbers, objects
+from shaped.static.builtins import collections, numbers, objects, queries, transforms
 from shaped.static.builtins.collections import distinct
 from shaped.static.values import External, StaticValue, present
 
@@ -65,6 +65,12 @@ def _described(interpreter: Interpreter, value: StaticValue) -> str:
     return "int" if isinstance(value, Dim) else '"..."'
 
 
-FUNCTIONS: dict[str, Builtin] = {**numbers.FUNCTIONS, **collections.FUNCTIONS, **objects.FUNCTIONS}
+FUNCTIONS: dict[str, Builtin] = {
+    **queries.FUNCTIONS,
+    **numbers.FUNCTIONS,
+    **collections.FUNCTIONS,
+    **objects.FUNCTIONS,
+    **transforms.FUNCTIONS,
+}
 
 __all__ = ["FUNCTIONS", "builtin", "call", "distinct", "reveal"]

@@ -1,4 +1,4 @@
-"""Functions of objects and functions: `isinstance`, `getattr`, `functools.partial`, `torch.utils.checkpoint`."""
+"""Functions of objects and functions: `isinstance`, `getattr`, `functools.partial`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from shaped.spec.values import UNKNOWN
-from shaped.static import calls, comparisons, refinement
+from shaped.static import comparisons, refinement
 from shaped.static.arguments import Arguments
 from shaped.static.copies import copied, shallow
 from shaped.static.values import (
@@ -76,18 +76,6 @@ def _partial(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> S
     return Partial(arguments.args[0], tuple(arguments.args[1:]), tuple(arguments.kwargs.items()))
 
 
-def _identity(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
-    """`checkpoint(function, *args)` and others that call their first argument with the rest."""
-
-    if not arguments.args:
-        return UNKNOWN
-    step = Arguments()
-    step.args = arguments.args[1:]
-    kept = {key: value for key, value in arguments.kwargs.items() if key not in ("use_reentrant", "preserve_rng_state")}
-    step.kwargs = kept
-    return calls.invoke(interpreter, arguments.args[0], step, node)
-
-
 def _copy(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
     return shallow(arguments.args[0]) if arguments.args else UNKNOWN
 
@@ -97,7 +85,7 @@ def _deep_copy(interpreter: Interpreter, arguments: Arguments, node: ast.AST) ->
 
 
 def _first(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
-    """Functions that give back what they are given: `torch.compile(model)`, `cast(T, x)` (its last argument)."""
+    """Functions that give back what they are given: `shaped.checked(model)`, `cast(T, x)` (its last argument)."""
     return arguments.args[0] if arguments.args else UNKNOWN
 
 
@@ -125,9 +113,6 @@ FUNCTIONS: dict[str, Builtin] = {
     "builtins.vars": _vars,
     "builtins.type": _type,
     "functools.partial": _partial,
-    "torch.utils.checkpoint.checkpoint": _identity,
-    "torch.compile": _first,
-    "torch.jit.script": _first,
     "shaped.checked": _first,
     "shaped.init.init_module": _first,
     "shaped.TList": _items,
