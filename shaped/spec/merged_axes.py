@@ -122,8 +122,8 @@ def _require_one_order(context: Context, operation: str, operands: Sequence[Tens
             own = next((each for each in first.merged if set(each) == set(factors)), factors)
             size = product(own)
             if own != factors and size in result.shape.axes and _face_each_other(size, first, other):
-                orders = " and ".join(", ".join(map(str, each)) for each in (own, factors))
-                reason = f"the {size} elements of one axis lie in the orders {orders}"
+                orders = [", ".join(map(str, each)) for each in (own, factors)]
+                reason = f"the axes of size {size} lie in the order {orders[0]} here and {orders[1]} there"
                 hint = "repeat_interleave in place of repeat, or transpose before the view?"
                 shown = ", ".join(map(str, operands))
                 context.found.append(ShapeError(operation, reason, shown, hint, dims=own, code="shape-axes"))

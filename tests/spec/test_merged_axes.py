@@ -104,7 +104,7 @@ ONE_ORDER, OTHER_ORDER = merged(b * t, d, d), merged(b * t, d, d, order=(t, b))
     ],
 )
 def test_two_orders_of_one_axis_do_not_go_together(name: str, args: tuple[Value, ...]) -> None:
-    assert said(name, *args) == ["the b*t elements of one axis lie in the orders b, t and t, b"]
+    assert said(name, *args) == ["the axes of size b*t lie in the order b, t here and t, b there"]
     assert said(name, *args, certain=False) == []
 
 
