@@ -9,6 +9,26 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
+def require_writable(path: str | os.PathLike[str], what: str) -> None:
+    """Have `replacing(path)` fail now, if it will: hours of work may lie before it. Missing folders are made.
+
+    Args:
+        what: what `path` is, for the error.
+
+    Raises:
+        OSError: there can be no file.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        if target.is_dir():
+            raise IsADirectoryError(f"{target} is a folder, not a file")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        raise type(error)(f"{what}: {os.fspath(path)} cannot be written: {error}") from error
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A new file beside `path` to write to, which takes the place of `path` when the block ends without an exception.

@@ -9,11 +9,12 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import torch
 from torch import Tensor, nn
@@ -66,17 +67,24 @@ def save(
     contents = {
         "format": FORMAT,
         "model": model.state_dict(),
-        "optimizer": None if optimizer is None else optimizer.state_dict(),
-        "scheduler": None
-        if scheduler is None
-        else {"class": type(scheduler).__name__, "state": scheduler.state_dict()},
+        "optimizer": _state_with_class(optimizer),
+        "scheduler": _state_with_class(scheduler),
         "generators": {name: generator.get_state() for name, generator in (generators or {}).items()},
         "random": random_state.capture(),
         "extra": extra,
     }
     require_plain(contents, "checkpoint")
-    with replacing(path) as new:
-        torch.save(contents, new)
+    had_checksums = torch.serialization.get_crc32_options()
+    torch.serialization.set_crc32_options(True)  # `read` looks at them
+    try:
+        with replacing(path) as new:
+            torch.save(contents, new)
+    finally:
+        torch.serialization.set_crc32_options(had_checksums)
+
+
+def _state_with_class(part: Optimizer | LRScheduler | None) -> dict[str, object] | None:
+    return None if part is None else {"class": type(part).__name__, "state": part.state_dict()}
 
 
 def load(
@@ -113,19 +121,16 @@ def read(path: str | os.PathLike[str]) -> Checkpoint:
         FileNotFoundError: there is no such file.
     """
     with Path(path).open("rb") as file:  # whose own errors (no such file, no permission) say enough
+        if problem := _damage(file):
+            raise CheckpointError(path, [problem])
+        file.seek(0)
         try:
             contents = torch.load(file, map_location="cpu", weights_only=True)
-        except (
-            pickle.UnpicklingError,
-            RuntimeError,
-            OSError,
-            EOFError,
-            LookupError,
-            ValueError,
-            AttributeError,
-        ) as error:
-            reason = str(error).split("\n", 1)[0]
-            problem = f"it is not a file that torch.save wrote, or not all of it: {reason}"
+        except pickle.UnpicklingError as error:
+            problem = "it holds more than plain data (a whole model?), which is loaded only by running its code"
+            raise CheckpointError(path, [problem]) from error
+        except (RuntimeError, OSError, EOFError, LookupError, ValueError, AttributeError) as error:
+            problem = f"it is not a file that torch.save wrote: {str(error) or type(error).__name__}"
             raise CheckpointError(path, [problem]) from error
     if not isinstance(contents, dict) or contents.get("format") != FORMAT:
         hint = " (weights alone are loaded by model.load_state_dict)" if isinstance(contents, dict) else ""
@@ -133,6 +138,16 @@ def read(path: str | os.PathLike[str]) -> Checkpoint:
     if missing := [part for part in _PARTS if part not in contents]:
         raise CheckpointError(path, [f"it has no {', '.join(missing)}"])
     return Checkpoint(Path(path), contents)
+
+
+def _damage(file: BinaryIO) -> str:
+    """What is wrong with a file as torch.save writes it, a zip archive. torch itself takes wrong bits for numbers."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            damaged = archive.testzip()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        return "it is not a file that torch.save wrote, or not all of it"
+    return f"it is damaged: the checksum of {damaged} is wrong" if damaged else ""
 
 
 @dataclass(frozen=True)
@@ -159,12 +174,7 @@ class Checkpoint:
         """Every difference between the checkpoint and what it would be loaded into."""
         found = model_problems(model, self.contents["model"])
         if optimizer is not None:
-            if self.contents["optimizer"] is None:
-                found.append("optimizer: there is none in the file")
-            else:
-                names: dict[Tensor, str] = {parameter: name for name, parameter in model.named_parameters()}
-                problems = optimizer_state_problems(optimizer, self.contents["optimizer"], names)
-                found += [f"optimizer ({type(optimizer).__name__}): {problem}" for problem in problems]
+            found += _optimizer_problems(optimizer, self.contents["optimizer"], model)
         if scheduler is not None:
             found += _scheduler_problems(scheduler, self.contents["scheduler"])
         if generators is not None:
@@ -188,7 +198,7 @@ class Checkpoint:
         model.load_state_dict(self.contents["model"])
         if optimizer is not None:
             names: dict[Tensor, str] = {parameter: name for name, parameter in model.named_parameters()}
-            load_optimizer_state(optimizer, self.contents["optimizer"], names)
+            load_optimizer_state(optimizer, self.contents["optimizer"]["state"], names)
         if scheduler is not None:
             scheduler.load_state_dict(copy.deepcopy(self.contents["scheduler"]["state"]))
         for name, generator in (generators or {}).items():
@@ -243,20 +253,35 @@ def _kind(value: object) -> str:
     return "no tensor"
 
 
-def _scheduler_problems(scheduler: LRScheduler, saved: object) -> list[str]:
-    """Whether a schedule is the one that was saved: its class, its settings, the number of groups."""
+def _class_problems(name: str, own: object, saved: object) -> list[str]:
+    """Whether an optimiser or a scheduler is of the class that was saved, and has a state."""
     if saved is None:
-        return ["scheduler: there is none in the file"]
-    own_class = type(scheduler).__name__
+        return [f"{name}: there is none in the file"]
     if (
         not isinstance(saved, Mapping)
         or not {"class", "state"} <= set(saved)
         or not isinstance(saved["state"], Mapping)
     ):
-        return ["scheduler: its state is no dict"]
-    if saved["class"] != own_class:
-        return [f"scheduler: it is a {saved['class']} in the file, a {own_class} here"]
-    own, state = scheduler.state_dict(), saved["state"]
+        return [f"{name}: its state is no dict"]
+    if saved["class"] != type(own).__name__:
+        return [f"{name}: it is {saved['class']} in the file, {type(own).__name__} here"]
+    return []
+
+
+def _optimizer_problems(optimizer: Optimizer, saved: Any, model: nn.Module) -> list[str]:
+    """Whether an optimiser is the one that was saved: its class, its settings, its moments."""
+    if found := _class_problems("optimizer", optimizer, saved):
+        return found
+    names: dict[Tensor, str] = {parameter: name for name, parameter in model.named_parameters()}
+    problems = optimizer_state_problems(optimizer, saved["state"], names)
+    return [f"optimizer ({type(optimizer).__name__}): {problem}" for problem in problems]
+
+
+def _scheduler_problems(scheduler: LRScheduler, saved: Any) -> list[str]:
+    """Whether a schedule is the one that was saved: its class, its settings, the number of groups."""
+    if found := _class_problems("scheduler", scheduler, saved):
+        return found
+    own_class, own, state = type(scheduler).__name__, scheduler.state_dict(), saved["state"]
     found = [f"scheduler ({own_class}): {name} is missing" for name in own if name not in state]
     found += [f"scheduler ({own_class}): {name} is in the file alone" for name in state if name not in own]
     for name in ("base_lrs", "_last_lr", "_schedulers"):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shaped.runtime.atomic import replacing
+from shaped.runtime.atomic import replacing, require_writable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,3 +68,21 @@ def test_a_new_file_has_the_permissions_that_open_gives_and_a_replaced_one_those
 def test_the_new_file_has_the_ending_of_the_old_one(tmp_path: Path) -> None:
     with replacing(tmp_path / "curve.png") as new:
         assert new.suffix == ".png"
+
+
+def test_what_cannot_be_written_is_told_before_there_is_anything_to_write(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match=r"checkpoint: .*a\.pt cannot be written"):
+        require_writable(tmp_path / "file" / "a.pt", "checkpoint")
+    with pytest.raises(IsADirectoryError, match="is a folder, not a file"):
+        require_writable(tmp_path, "checkpoint")
+
+
+def test_what_can_be_written_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "a.txt"
+    require_writable(path, "text")
+    assert not [*path.parent.iterdir()]
+    path.write_text("old")
+    require_writable(path, "text")
+    assert path.read_text() == "old"
+    assert [one.name for one in path.parent.iterdir()] == ["a.txt"]

@@ -154,7 +154,12 @@ def drop_optimizer(contents: dict[str, Any]) -> None:
 
 
 def nan_moment(contents: dict[str, Any]) -> None:
-    contents["optimizer"]["state"][3]["exp_avg"].fill_(float("nan"))
+    contents["optimizer"]["state"]["state"][3]["exp_avg"].fill_(float("nan"))
+
+
+def another_optimizer(contents: dict[str, Any]) -> None:
+    # Whose settings and moments have the same names: torch would load them, and step Adam as AdamW.
+    contents["optimizer"]["class"] = "AdamW"
 
 
 def drop_generator(contents: dict[str, Any]) -> None:
@@ -175,13 +180,14 @@ def short_random_state(contents: dict[str, Any]) -> None:
 
 SPOILED = {
     drop_scheduler: "scheduler: there is none in the file",
-    another_scheduler: "scheduler: it is a CosineAnnealingLR in the file, a StepLR here",
+    another_scheduler: "scheduler: it is CosineAnnealingLR in the file, StepLR here",
     scheduler_without_last_epoch: "scheduler (StepLR): last_epoch is missing",
     scheduler_of_two_groups: "scheduler (StepLR): base_lrs has 2 entries in the file, 1 here",
     scheduler_between_epochs: "scheduler (StepLR): last_epoch is 1.5, which is no number of steps",
     drop_optimizer: "optimizer: there is none in the file",
     nan_moment: "optimizer (Adam): 1.bias: exp_avg has NaN",
     drop_generator: "the generator of data is missing",
+    another_optimizer: "optimizer: it is AdamW in the file, Adam here",
     rename_generator: "the generator of validation is in the file alone",
     short_generator: "the state of the generator of data is refused",
     short_random_state: "the random state of torch is refused",
@@ -222,6 +228,7 @@ def test_one_part_that_does_not_fit_leaves_all_parts_unchanged(
     "contents, problem",
     [
         (b"", "it is not a file that torch.save wrote, or not all of it"),
+        (b"weights", "it is not a file that torch.save wrote, or not all of it"),
         (b"PK\x03\x04 and then nothing", "it is not a file that torch.save wrote, or not all of it"),
     ],
 )
@@ -238,6 +245,23 @@ def test_a_checkpoint_that_was_cut_off_is_refused(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-200])
     with pytest.raises(CheckpointError, match="or not all of it"):
         load(path, small())
+
+
+def test_a_checkpoint_with_one_wrong_bit_is_refused(tmp_path: Path) -> None:
+    path, model = tmp_path / "a.pt", small()
+    had_checksums = torch.serialization.get_crc32_options()
+    torch.serialization.set_crc32_options(False)  # the checkpoint has its own all the same
+    try:
+        save(path, model)
+        assert not torch.serialization.get_crc32_options()
+    finally:
+        torch.serialization.set_crc32_options(had_checksums)
+    contents = bytearray(path.read_bytes())
+    weight = next(model.parameters()).detach().numpy().tobytes()
+    contents[contents.index(weight)] ^= 1
+    path.write_bytes(contents)
+    with pytest.raises(CheckpointError, match=r"it is damaged: the checksum of .* is wrong"):
+        load(path, small(1))
 
 
 def test_weights_alone_are_no_checkpoint(tmp_path: Path) -> None:
@@ -268,7 +292,7 @@ class Intruder:
 def test_loading_runs_no_code_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.pt"
     torch.save({"format": checkpoint.FORMAT, "model": Intruder()}, path)
-    with pytest.raises(CheckpointError):
+    with pytest.raises(CheckpointError, match="which is loaded only by running its code"):
         load(path, small())
 
 

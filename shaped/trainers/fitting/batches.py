@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sized
+from collections.abc import Iterator, Mapping, MutableMapping, Sized
 from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
+from torch.utils.data import Dataset, IterableDataset
 
 from shaped.runtime.tlist import TList
 
@@ -76,7 +77,7 @@ def _tensors(value: object) -> Iterator[Tensor | PackedSequence]:
             yield from _tensors(getattr(value, field.name))
 
 
-def length(batches: Iterable[object]) -> int | None:
+def length(batches: object) -> int | None:
     """The number of batches; None where it is not known before."""
     if not isinstance(batches, Sized):
         return None
@@ -86,7 +87,7 @@ def length(batches: Iterable[object]) -> int | None:
         return None
 
 
-def require_batches(batches: Iterable[object], name: str, epochs: int) -> None:
+def require_batches(batches: object, name: str, epochs: int) -> None:
     """Refuse what has no batch or has them only once, before anything is trained.
 
     Raises:
@@ -96,6 +97,13 @@ def require_batches(batches: Iterable[object], name: str, epochs: int) -> None:
     # What has only __getitem__ can be gone through too, and some datasets are like that.
     if not hasattr(batches, "__iter__") and not hasattr(batches, "__getitem__"):
         raise TypeError(f"{name} is a {type(batches).__name__}: batches are wanted, as a DataLoader gives them")
+    if isinstance(batches, (Tensor, str, bytes, Mapping)):
+        raise TypeError(f"{name} is a {type(batches).__name__}: batches are wanted, as a DataLoader gives them")
+    if isinstance(batches, Dataset) and not isinstance(batches, IterableDataset):
+        raise TypeError(
+            f"{name} is a {type(batches).__name__}, which gives examples: give DataLoader({name}, batch_size=32), or "
+            "batch_size=None if each of its items is a batch"
+        )
     if length(batches) == 0:
         raise ValueError(f"{name} has no batch: its length is 0")
     if epochs > 1 and isinstance(batches, Iterator):

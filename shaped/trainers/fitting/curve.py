@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shaped.runtime.atomic import replacing
+from shaped.runtime.atomic import replacing, require_writable
 from shaped.trainers.fitting.extras import require_extra
 
 if TYPE_CHECKING:
@@ -19,6 +20,27 @@ COLOURS = {"training": "#0072b2", "validation": "#d55e00"}
 def require_matplotlib() -> None:
     """Have matplotlib, or say how to get it."""
     require_extra("matplotlib", "a curve of the loss")
+
+
+def require_drawable(path: str | os.PathLike[str]) -> None:
+    """Refuse a picture that could not be drawn, before anything is measured.
+
+    Raises:
+        ImportError: matplotlib is not installed.
+        OSError: there can be no file at `path`.
+        ValueError: it does not draw the format that the name's ending says.
+    """
+    require_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    if (ending := _format(path)) not in (known := FigureCanvasAgg.get_supported_filetypes()):
+        raise ValueError(f"curve: {os.fspath(path)} ends in .{ending}, which is none of {', '.join(sorted(known))}")
+    require_writable(path, "curve")
+
+
+def _format(path: str | os.PathLike[str]) -> str:
+    """The format of a picture by its name's ending; PNG without one."""
+    return Path(path).suffix[1:].lower() or "png"
 
 
 def draw(history: History, path: str | os.PathLike[str]) -> None:
@@ -51,7 +73,7 @@ def draw(history: History, path: str | os.PathLike[str]) -> None:
             axes.legend()
     all_axes[-1].set_xlabel("epoch")
     with replacing(path) as new:
-        figure.savefig(new)
+        figure.savefig(new, format=_format(path))
 
 
 class Curve:

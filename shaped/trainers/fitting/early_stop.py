@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
+from shaped.init.schemes import valid_int
 from shaped.runtime.checkpoint import model_problems
 
 
@@ -35,8 +36,12 @@ class EarlyStop:
     restore_best: bool = True
 
     def __post_init__(self) -> None:
-        if self.patience < 1:
+        if valid_int("EarlyStop: patience", self.patience) < 1:
             raise ValueError(f"EarlyStop: patience is {self.patience}: at least 1 epoch is needed")
+        if not isinstance(self.monitor, str):
+            raise TypeError(f"EarlyStop: monitor is {self.monitor!r}: a name such as 'validation loss' is needed")
+        if not isinstance(self.minimum_change, (int, float)):
+            raise TypeError(f"EarlyStop: minimum_change is {self.minimum_change!r}: a number is needed")
         if not (math.isfinite(self.minimum_change) and self.minimum_change >= 0):
             raise ValueError(
                 f"EarlyStop: minimum_change is {self.minimum_change}: a finite number, 0 or more, is needed"

@@ -50,7 +50,8 @@ class Epoch:
 
     def __str__(self) -> str:
         parts = [f"{name} {value:.4g}" for name, value in self.values.items()]
-        parts += [f"{self.skipped} batches skipped"] if self.skipped else []
+        if self.skipped:
+            parts.append("1 batch skipped" if self.skipped == 1 else f"{self.skipped} batches skipped")
         return ", ".join([*parts, f"{self.seconds:.1f} s"])
 
 

@@ -14,8 +14,10 @@ from typing import TypeVar
 import torch
 from torch import nn
 
+from shaped.init.schemes import valid_int
+from shaped.runtime.atomic import require_writable
 from shaped.trainers.fitting import batches, objective
-from shaped.trainers.fitting.curve import Curve, require_matplotlib
+from shaped.trainers.fitting.curve import Curve, require_drawable
 from shaped.trainers.fitting.early_stop import EarlyStop, Watch
 from shaped.trainers.fitting.history import Epoch, History
 from shaped.trainers.fitting.modes import modes_kept, train_unless_frozen
@@ -109,7 +111,7 @@ def fit(
     >>> history[0].training["loss"] > 1, history[-1].training["loss"] < 1e-3
     (True, True)
     """
-    _require_settings(epochs, clip_norm, not_finite)
+    _require_settings(model, epochs, clip_norm, early_stop, seed, not_finite, on_epoch)
     objective.require_loss(loss)
     batches.require_batches(train, "train", epochs)
     if validation is not None:
@@ -118,22 +120,24 @@ def fit(
         raise ValueError(f"EarlyStop watches {early_stop.monitor!r}, but fit was given no validation")
     # Said now, not after the first epoch.
     if curve is not None:
-        require_matplotlib()
+        require_drawable(curve)
     if tensorboard is not None:
         require_tensorboard()
+    if checkpoint is not None:
+        require_writable(checkpoint, "checkpoint")
     modules: list[nn.Module] = [model, *objective.modules_of(loss)]
     place = _place(model, device)
     if place is not None:
         for module in modules:
             module.to(place)
     made = optimizer_of(optimizer, model)
-    schedule = Schedule(scheduler, made, scheduler_every, epochs)
+    schedule = Schedule(scheduler, made, scheduler_every, epochs, batches.length(train))
     watch = None if early_stop is None else Watch(early_stop)
     run = Run(model, made, schedule.scheduler, watch, generators(train, validation))
     if checkpoint is not None and resume and Path(checkpoint).exists():
         run.resume(checkpoint)
     elif seed is not None:
-        _seed(seed)
+        _seed(int(seed))
     trainer = Trainer(model, loss, made, schedule, place, clip_norm, not_finite)
     with ExitStack() as stack:
         stack.enter_context(modes_kept(modules))
@@ -186,12 +190,28 @@ def fit(
     return run.history
 
 
-def _require_settings(epochs: int, clip_norm: float | None, not_finite: str) -> None:
-    """Refuse numbers and words that mean nothing."""
+def _require_settings(
+    model: object,
+    epochs: int,
+    clip_norm: object,
+    early_stop: object,
+    seed: object,
+    not_finite: str,
+    on_epoch: object,
+) -> None:
+    """Refuse what means nothing."""
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model is a {type(model).__name__}: a torch.nn.Module is needed")
     if type(epochs) is not int or epochs < 1:
         raise ValueError(f"epochs is {epochs!r}: a whole number, 1 or more, is needed")
-    if clip_norm is not None and not clip_norm > 0:
+    if clip_norm is not None and not (type(clip_norm) in (int, float) and clip_norm > 0):  # type: ignore[operator]
         raise ValueError(f"clip_norm is {clip_norm!r}: a number above 0 is needed, or None for no limit")
+    if early_stop is not None and not isinstance(early_stop, EarlyStop):
+        raise TypeError(f"early_stop is {early_stop!r}: an EarlyStop is needed, such as EarlyStop(patience=5)")
+    if seed is not None:
+        valid_int("seed", seed)
+    if on_epoch is not None and not callable(on_epoch):
+        raise TypeError(f"on_epoch is {on_epoch!r}: a function of an epoch is needed")
     if not_finite not in ("stop", "skip"):
         raise ValueError(f"not_finite is {not_finite!r}, not 'stop' or 'skip'")
 
@@ -206,7 +226,7 @@ def _place(model: nn.Module, device: torch.device | str | None) -> torch.device 
 
 def _seed(seed: int) -> None:
     """Seed the global generators of torch (on all devices), Python, and numpy where it is loaded."""
-    torch.manual_seed(seed)
+    torch.manual_seed(seed % 2**64)  # as it takes a negative one
     random.seed(seed)
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed(seed % 2**32)  # it takes no larger one

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -80,9 +81,19 @@ def supervised(criterion: Criterion, **metrics: Metric) -> Supervised:
     Traceback (most recent call last):
     shaped.errors.ShapeError: MSELoss: (4, 1) and (4,): output and target have to be of one shape, element by element
     """
+    for name, function in {"criterion": criterion, **metrics}.items():
+        _require_function(f"supervised: {name}", function)
     if "loss" in metrics:
         raise ValueError("supervised: a metric is called 'loss', which is the name of the criterion's value")
     return Supervised(criterion, metrics)
+
+
+def _require_function(name: str, function: object) -> None:
+    """Refuse what is no function of an output and a target; a class of `torch.nn` is one of its settings."""
+    if isinstance(function, type) and issubclass(function, nn.Module):
+        raise TypeError(f"{name} is the class {function.__name__}: write {function.__name__}()")
+    if not callable(function):
+        raise TypeError(f"{name} is {function!r}: a function of an output and a target is wanted")
 
 
 def accuracy(output: Tensor, target: Tensor) -> Tensor:
@@ -115,6 +126,15 @@ def require_loss(loss: object) -> None:
     if isinstance(loss, _Loss) or is_function:
         name = f"F.{getattr(loss, '__name__', '')}" if is_function else f"nn.{type(loss).__name__}()"
         raise TypeError(f"loss is {name}, which takes an output and a target: write supervised({name})")
+    try:
+        signature = inspect.signature(loss)
+    except ValueError:  # of what is not written in Python it may be unknown
+        pass
+    else:
+        try:
+            signature.bind("model", "batch")
+        except TypeError as error:
+            raise TypeError(f"loss is called with the model and a batch, but takes {signature}: {error}") from None
     for module in modules_of(loss):
         if names := [name for name, one in module.named_parameters() if one.requires_grad]:
             raise TypeError(

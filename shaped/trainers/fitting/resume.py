@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import nn
@@ -90,11 +92,28 @@ class Run:
             problems.append(f"history: {error}")
         if problems:
             raise checkpoint.CheckpointError(path, problems)
+        if changed := self._changed_settings(found.contents["optimizer"]["state"]["param_groups"]):
+            warnings.warn(
+                f"{os.fspath(path)} is gone on from with the optimizer's settings in it: {', '.join(changed)}; "
+                "resume=False begins anew",
+                stacklevel=3,
+            )
         found.restore(self.model, self.optimizer, self.scheduler, generators=self.generators)
         # An early stop that is new in this run begins to watch now; one that is gone is not asked any more.
         if self.watch is not None and extra["early stop"] is not None:
             self.watch.load(extra["early stop"])
         self.history = history
+
+    def _changed_settings(self, saved: Iterable[Mapping[str, Any]]) -> list[str]:
+        """The settings of the optimiser that a checkpoint will replace by others, as `lr=0.1, not 0.01`."""
+        # A schedule changes these itself; what it began with is in `initial_lr`.
+        skipped = {"params"} if self.scheduler is None else {"params", "lr", "momentum", "betas"}
+        return [
+            f"{name}={group[name]}, not {own[name]}"
+            for own, group in zip(self.optimizer.param_groups, saved)
+            for name in own
+            if name not in skipped and name in group and own[name] != group[name]
+        ]
 
 
 def generators(train: Iterable[object], validation: Iterable[object] | None) -> dict[str, torch.Generator]:

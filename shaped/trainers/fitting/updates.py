@@ -89,13 +89,16 @@ class Schedule:
         given: a scheduler, or a function that makes one for the optimiser.
         every: when it steps.
         epochs: how many epochs the run has.
+        batches: how many batches an epoch has; None where it is not known.
 
     Raises:
         TypeError: it is neither a scheduler nor makes one.
         ValueError: it schedules another optimiser, or cannot step when it should.
     """
 
-    def __init__(self, given: SchedulerLike | None, optimizer: Optimizer, every: Every, epochs: int) -> None:
+    def __init__(
+        self, given: SchedulerLike | None, optimizer: Optimizer, every: Every, epochs: int, batches: int | None
+    ) -> None:
         if every not in ("epoch", "batch"):
             raise ValueError(f"scheduler_every is {every!r}, not 'epoch' or 'batch'")
         made = None if given is None else _made(given, LRScheduler, optimizer)
@@ -115,6 +118,12 @@ class Schedule:
                 f"OneCycleLR goes through its cycle in {made.total_steps} steps, and takes {epochs}, one an epoch: "
                 "is scheduler_every='batch' meant?",
                 stacklevel=3,
+            )
+        steps = epochs if every == "epoch" else None if batches is None else epochs * batches
+        if isinstance(made, OneCycleLR) and steps is not None and steps > made.total_steps:
+            raise ValueError(
+                f"OneCycleLR has total_steps={made.total_steps}, but {epochs} epochs are {steps} steps: it refuses to "
+                "step past its cycle"
             )
         self.scheduler: LRScheduler | None = made
         self._every = every

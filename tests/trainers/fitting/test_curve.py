@@ -158,3 +158,9 @@ def test_fit_draws_its_curve(tmp_path: Path) -> None:
     history = fit(nn.Linear(2, 1), loss, data, curve=tmp_path / "a.png", **settings)
     history.plot(tmp_path / "b.png")
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+def test_a_name_without_an_ending_is_a_png(tmp_path: Path) -> None:
+    History([Epoch(1, 1, 0.1, {"loss": 0.5})]).plot(tmp_path / "curve")
+    assert (tmp_path / "curve").read_bytes().startswith(b"\x89PNG")
+    assert [one.name for one in tmp_path.iterdir()] == ["curve"]

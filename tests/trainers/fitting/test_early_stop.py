@@ -132,3 +132,17 @@ def test_a_run_that_reaches_its_end_has_not_stopped_early_and_has_the_best_weigh
     assert not history.stopped_early
     assert history["training loss"] == [0.0, -1.0, -2.0]
     assert model.bias.item() == 1.0  # after the first epoch, whose loss is the largest
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"patience": 2.5}, "patience is 2.5: an int is needed"),
+        ({"patience": "2"}, "patience is '2': an int is needed"),
+        ({"patience": 1, "monitor": None}, "monitor is None: a name such as 'validation loss' is needed"),
+        ({"patience": 1, "minimum_change": "x"}, "minimum_change is 'x': a number is needed"),
+    ],
+)
+def test_settings_of_another_type_are_errors(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        EarlyStop(**settings)

@@ -117,4 +117,4 @@ def test_what_is_no_history_is_refused(state: object) -> None:
 
 def test_an_epoch_reads_as_a_line() -> None:
     assert str(TWO[0]) == "training loss 1.5, training accuracy 0.25, validation loss 2, 1.2 s"
-    assert "1 batches skipped" in str(TWO[1])
+    assert "1 batch skipped" in str(TWO[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -272,6 +274,8 @@ def broken_loss(value: Callable[[Tensor], Any]) -> Callable[[nn.Module, Any], An
         (nn.MSELoss(), TypeError, r"loss is nn\.MSELoss\(\), which takes .*: write supervised\(nn\.MSELoss\(\)\)"),
         (nn.functional.l1_loss, TypeError, r"write supervised\(F\.l1_loss\)"),
         (None, TypeError, "loss is a NoneType: a function of the model and a batch is wanted"),
+        (lambda model, x, y: x, TypeError, r"with the model and a batch, but takes \(model, x, y\): missing .*'y'"),
+        (lambda batch: 0, TypeError, r"but takes \(batch\): too many positional arguments"),
         (broken_loss(lambda e: e.square()), ShapeError, r"epoch 1, batch 1: loss: \(4, 1\): a scalar is wanted"),
         (broken_loss(lambda e: e.square().mean().item()), TypeError, "epoch 1, batch 1: the loss is a float"),
         (broken_loss(lambda e: e.square().mean().detach()), ValueError, "epoch 1, batch 1: the loss depends on no"),
@@ -326,6 +330,13 @@ def test_a_loss_with_parameters_of_its_own_is_refused_by_name() -> None:
             {"scheduler": lambda o: schedules.ReduceLROnPlateau(o), "scheduler_every": "batch"},
             "ReduceLROnPlateau watches a value of each epoch",
         ),
+        (
+            {"scheduler": lambda o: schedules.OneCycleLR(o, 0.1, total_steps=5), "scheduler_every": "batch"},
+            "OneCycleLR has total_steps=5, but 2 epochs are 6 steps",
+        ),
+        ({"seed": 0.5}, "seed is 0.5: an int is needed"),
+        ({"clip_norm": "1"}, "clip_norm is '1': a number above 0 is needed"),
+        ({"curve": "curve.mp4"}, r"curve: curve\.mp4 ends in \.mp4, which is none of .*png"),
         ({"scheduler": schedules.StepLR(PLAIN(linear().parameters()), 1)}, "the scheduler is that of another optim"),
     ],
 )
@@ -339,6 +350,11 @@ def test_settings_that_do_not_fit_together_are_errors(settings: dict[str, Any], 
     "settings, message",
     [
         ({"train": 5}, "train is a int: batches are wanted"),
+        ({"train": torch.zeros(4, 2)}, "train is a Tensor: batches are wanted"),
+        ({"train": line().dataset}, r"train is a TensorDataset, which gives examples: give DataLoader\(train, batch_"),
+        ({"validation": line().dataset}, r"give DataLoader\(validation, batch_size=32\)"),
+        ({"early_stop": 5}, r"early_stop is 5: an EarlyStop is needed, such as EarlyStop\(patience=5\)"),
+        ({"on_epoch": 3}, "on_epoch is 3: a function of an epoch is needed"),
         ({"optimizer": "adam"}, "optimizer is or made a str"),
         ({"optimizer": lambda parameters: None}, "optimizer is or made a NoneType"),
         ({"optimizer": torch.optim.LBFGS}, "LBFGS, which evaluates the loss many times"),
@@ -349,6 +365,29 @@ def test_things_of_another_kind_are_errors(settings: dict[str, Any], message: st
     rest = {name: value for name, value in settings.items() if name != "train"}
     with pytest.raises(TypeError, match=message):
         fit(linear(), SQUARED, settings.get("train", line()), **{"epochs": 2, "optimizer": PLAIN, **rest})
+
+
+@pytest.mark.parametrize("model", [None, nn.Linear, [linear()], lambda x: x])
+def test_what_is_no_module_is_no_model(model: Any) -> None:
+    with pytest.raises(TypeError, match=r"model is a \w+: a torch\.nn\.Module is needed"):
+        fit(model, SQUARED, line(), epochs=1, optimizer=PLAIN)
+
+
+@pytest.mark.parametrize("name", ["checkpoint", "curve"])
+def test_a_file_that_cannot_be_written_is_told_before_training_begins(name: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    model = linear()
+    before = copy.deepcopy(model.state_dict())
+    settings: Any = {name: tmp_path / "file" / "a.png"}
+    with pytest.raises(OSError, match=rf"{name}: .*a\.png cannot be written"):
+        fit(model, SQUARED, line(), epochs=1, optimizer=PLAIN, **settings)
+    assert all(torch.equal(value, before[key]) for key, value in model.state_dict().items())
+
+
+@pytest.mark.parametrize("seed", [-1, 2**70, np.int64(3)])
+def test_any_int_is_a_seed(seed: Any) -> None:
+    fit(linear(), SQUARED, line(), epochs=1, optimizer=PLAIN, seed=seed)
+    assert torch.initial_seed() == int(seed) % 2**64
 
 
 def test_an_optimizer_of_parameters_that_were_replaced_is_an_error_that_names_one() -> None:
@@ -460,7 +499,7 @@ def test_a_batch_whose_loss_is_not_finite_may_be_skipped() -> None:
     assert torch.equal(model.weight, expected.weight)
     assert (history[0].skipped, history[0].step) == (1, 2)
     assert math.isfinite(history[0].training["loss"])
-    assert "1 batches skipped" in str(history[0])
+    assert "1 batch skipped" in str(history[0])
 
 
 def test_no_batch_left_is_an_error_even_if_batches_are_skipped() -> None:

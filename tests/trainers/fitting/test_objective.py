@@ -114,3 +114,12 @@ def test_accuracy_of_what_is_no_classes_is_an_error(
 ) -> None:
     with pytest.raises(error, match=message):
         accuracy(output, target)
+
+
+def test_what_is_no_function_of_output_and_target_is_refused_by_name() -> None:
+    with pytest.raises(TypeError, match=r"supervised: criterion is the class MSELoss: write MSELoss\(\)"):
+        supervised(nn.MSELoss)
+    with pytest.raises(TypeError, match="supervised: criterion is 'mse': a function of an output and a target is"):
+        supervised("mse")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="supervised: accuracy is True"):
+        supervised(nn.CrossEntropyLoss(), accuracy=True)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -138,9 +139,9 @@ def test_a_run_begins_anew_if_that_is_wanted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change, problem",
     [
-        ({"scheduler": lambda o: schedules.CosineAnnealingLR(o, 6)}, "scheduler: it is a StepLR in the file"),
+        ({"scheduler": lambda o: schedules.CosineAnnealingLR(o, 6)}, "scheduler: it is StepLR in the file"),
         ({"scheduler": None}, "scheduler: there is a StepLR in the file, none here"),
-        ({"optimizer": MOMENTUM}, "optimizer (SGD): group 0: momentum is missing"),
+        ({"optimizer": MOMENTUM}, "optimizer: it is Adam in the file, SGD here"),
         ({"generator": torch.Generator()}, "the generator of train.generator is missing"),
         (
             {"early_stop": EarlyStop(2, monitor="training loss")},
@@ -161,6 +162,41 @@ def test_another_run_is_not_taken_for_this_one(change: dict[str, Any], problem: 
         run(2, tmp_path / "a.pt", **{**settings, **change})
     assert any(one.startswith(problem) for one in raised.value.problems), raised.value
     assert (tmp_path / "a.pt").read_bytes() == before
+
+
+def test_settings_of_the_optimizer_that_the_checkpoint_replaces_are_told(tmp_path: Path) -> None:
+    def sgd(lr: float, momentum: float) -> Any:
+        return lambda parameters: torch.optim.SGD(parameters, lr=lr, momentum=momentum)
+
+    run(1, tmp_path / "a.pt", optimizer=sgd(0.1, 0.5))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(2, tmp_path / "a.pt", optimizer=sgd(0.1, 0.5))
+    with pytest.warns(
+        UserWarning, match=r"with the optimizer's settings in it: lr=0\.1, not 0\.2, momentum=0\.5, not 0;"
+    ):
+        run(3, tmp_path / "a.pt", optimizer=sgd(0.2, 0))
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        lambda o: schedules.StepLR(o, 1, 0.5),
+        lambda o: schedules.OneCycleLR(o, 0.2, total_steps=9),
+        lambda o: schedules.ReduceLROnPlateau(o, patience=0),
+    ],
+    ids=["step", "cycle", "plateau"],
+)
+def test_what_a_schedule_changed_is_no_change_of_settings(schedule: Any, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {
+        "optimizer": lambda parameters: torch.optim.SGD(parameters, lr=0.1, momentum=0.9),
+        "scheduler": schedule,
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "OneCycleLR goes through its cycle")
+        run(2, tmp_path / "a.pt", **settings)
+        run(3, tmp_path / "a.pt", **settings)
 
 
 def spoil_history(fit_part: dict[str, Any]) -> None:
