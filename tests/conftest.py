@@ -6,6 +6,11 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+# Tests run in as many processes as there are cores. If torch had as many threads in each, small operations would wait
+# for threads that have no core: a test of a second took ten. Before torch is imported, and for the processes that
+# tests start.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # A machine that does other work makes any deadline fail now and then. The fast tier draws the same examples on every
 # run, so that it fails only for what was changed; `make slow` (SHAPED_RANDOM=1) draws new ones.
 settings.register_profile(
