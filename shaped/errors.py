@@ -58,6 +58,10 @@ class Fault(Exception):
     sizes: Mapping[str, int] = field(default_factory=dict)
     code: str = "shape"
 
+    def __post_init__(self) -> None:
+        if self.hint:
+            self.add_note(f"hint: {self.hint}")  # which Python shows below the message
+
     def __str__(self) -> str:
         return ": ".join(part for part in (self.operation, self.operands, self.reason) if part)
 

@@ -154,6 +154,7 @@ def parse(
     >>> parse("Float", "b,c")
     Traceback (most recent call last):
     shaped.errors.AnnotationError: Float[Tensor, "b,c"]: axes are separated by spaces, not by commas
+    hint: "b c"
     """
     words = _FORMATTED_AXIS.findall(text) if is_formatted else text.split()
 

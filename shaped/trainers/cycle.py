@@ -62,9 +62,9 @@ def _train_cycle(
     log_every: int,
     log: Callable[[str], object],
 ) -> None:
-    for name, count in (("steps", steps), ("log_every", log_every)):
-        if count < 0:
-            raise ValueError(f"{name} is {count}: 0 or more is needed")
+    _require_trainer(trainer)
+    _require_count("steps", steps)
+    _require_count("log_every", log_every)
     data = _listed(samples)
     for step in range(steps):
         sample = data[step % len(data)]
@@ -92,12 +92,25 @@ def mean_loss(trainer: ScalarTrainer[Any, Any, Any], samples: Iterable[Sequence[
     Raises:
         ValueError: there are no samples.
     """
+    _require_trainer(trainer)
     data = _listed(samples)
     total = 0.0
     with trainer.unchanged():
         for place in range(len(data)):
             total += trainer.forward(*data[place]).item()
     return total / len(data)
+
+
+def _require_trainer(trainer: object) -> None:
+    from shaped.trainers.scalar import ScalarTrainer
+
+    if not isinstance(trainer, ScalarTrainer):
+        raise TypeError(f"trainer is a {type(trainer).__name__}: a ScalarTrainer is needed")
+
+
+def _require_count(name: str, count: object) -> None:
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        raise ValueError(f"{name} is {count!r}: an int of 0 or more is needed")
 
 
 def _listed(samples: Iterable[Sequence[Any]]) -> Sequence[Sequence[Any]]:

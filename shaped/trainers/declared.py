@@ -9,6 +9,8 @@ import typing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import torch
+
 from shaped.errors import AnnotationError, ShapeError
 from shaped.runtime.tensor_types import array_annotation, is_array_annotation, type_of
 from shaped.spec.annotation import ArrayAnnotation, Fixed, parse
@@ -117,6 +119,9 @@ def _annotation(role: str, name: str, axes: Any, word: str) -> ArrayAnnotation:
         return array_annotation(axes)
     if isinstance(axes, int) and not isinstance(axes, bool):
         raise AnnotationError(f"{role} {name}", f"{axes} is a size, no shape", hint=f"({axes},)")
+    if isinstance(axes, torch.Tensor):
+        reason = f"a tensor of shape {tuple(axes.shape)} is no shape"
+        raise AnnotationError(f"{role} {name}", reason, hint="params=TList(...) gives first values")
     if not isinstance(axes, (list, tuple)) or not all(_is_axis(axis) for axis in axes):
         raise AnnotationError(f"{role} {name}", f"{axes!r} is no shape", hint="(8, 2)")
     return parse(word, " ".join(map(str, axes)))

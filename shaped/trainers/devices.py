@@ -14,11 +14,14 @@ def require_device(device: torch.device | str, dtype: torch.dtype) -> torch.devi
     >>> require_device("cpu", torch.int64)
     Traceback (most recent call last):
     shaped.errors.DtypeError: the trainer: int64 is no float dtype
+    hint: torch.float32
 
     Raises:
         DtypeError: the dtype is no float dtype, or the device has none of it.
         ValueError: there is no such device.
     """
+    if not isinstance(dtype, torch.dtype):
+        raise DtypeError("the trainer", f"{dtype!r} is no dtype", hint="torch.float32")
     name = dtype_name(dtype)
     if not dtype.is_floating_point:
         raise DtypeError("the trainer", f"{name} is no float dtype", hint="torch.float32")

@@ -152,6 +152,8 @@ def shapes_of(loss: Callable[..., Any], place: int, given: Shapes | None, called
     Raises:
         AnnotationError: there are none.
     """
+    if not callable(loss):
+        raise TypeError(f"loss is {loss!r}: a function loss(params, inputs) is needed")
     if given is not None:
         return given
     found = annotated_shapes(loss, place)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     MakesOptimizer = Callable[[list[Tensor]], Optimizer]
 
 
+_SUCH_AS = "lambda params: torch.optim.Adam(params, lr=1e-3)"
+
+
 class GradientDescent:
     """`p -= lr * gradient`, the numbers that `torch.optim.SGD` gives without momentum."""
 
@@ -54,6 +57,8 @@ class Optimised:
 
     def __init__(self, optimizer: Optimizer | MakesOptimizer, params: Sequence[Tensor], names: Sequence[str]) -> None:
         self.params = list(params)
+        if not isinstance(optimizer, Optimizer) and not callable(optimizer):
+            raise TypeError(f"optimizer is {optimizer!r}: a function that makes one is needed, such as {_SUCH_AS}")
         made = optimizer if isinstance(optimizer, Optimizer) else optimizer(list(params))
         if not isinstance(made, Optimizer):
             raise TypeError(f"optimizer makes a {type(made).__name__}: a torch.optim.Optimizer is needed")
@@ -63,7 +68,7 @@ class Optimised:
         if held - own:
             raise ValueError(
                 f"{type(made).__name__} has {len(held - own)} tensors that are no trained parameters of this trainer:"
-                " give a function that makes it from the list of them: lambda params: Adam(params, lr=1e-3)"
+                f" give a function that makes it from the list of them: {_SUCH_AS}"
             )
         missing = [name for name, param in zip(names, params) if id(param) not in held]
         if missing:
@@ -134,6 +139,10 @@ def require_rate(lr: float) -> float:
     Traceback (most recent call last):
     ValueError: lr is -0.1: a finite number of 0 or more is needed
     """
-    if isinstance(lr, bool) or not 0 <= lr < math.inf:
-        raise ValueError(f"lr is {lr}: a finite number of 0 or more is needed")
+    try:
+        is_rate = not isinstance(lr, bool) and 0 <= lr < math.inf
+    except TypeError:  # what is no number
+        is_rate = False
+    if not is_rate:
+        raise ValueError(f"lr is {lr!r}: a finite number of 0 or more is needed")
     return lr

@@ -111,8 +111,10 @@ def test_a_dataset_without_samples_is_refused(empty: Any) -> None:
     "options, message",
     [
         ({"lr": -1.0}, "lr is -1.0"),
-        ({"steps": -1}, "steps is -1: 0 or more is needed"),
-        ({"log_every": -1}, "log_every is -1: 0 or more is needed"),
+        ({"lr": "fast"}, "lr is 'fast': a finite number"),
+        ({"steps": 3.0}, "steps is 3.0: an int"),
+        ({"steps": -1}, "steps is -1: an int of 0 or more is needed"),
+        ({"log_every": -1}, "log_every is -1: an int of 0 or more is needed"),
     ],
 )
 def test_wrong_numbers_are_named(options: Any, message: str) -> None:

@@ -6,6 +6,7 @@ import functools
 import math
 import re
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -455,3 +456,27 @@ def test_a_call_warns_of_nothing() -> None:
         warnings.simplefilter("error")
         for x, y in SAMPLES:
             of.step(x, y, lr=0.1)
+
+
+@pytest.mark.parametrize(
+    "make, error, message",
+    [
+        (lambda: ScalarTrainer("loss"), TypeError, "loss is 'loss': a function"),  # type: ignore[arg-type]  # wrong
+        (lambda: ScalarTrainer(None), TypeError, "loss is None: a function"),  # type: ignore[arg-type]  # wrong
+        (lambda: trained(optimizer="adam"), TypeError, "optimizer is 'adam': a function that makes one"),
+        (lambda: trained(dtype="float32"), DtypeError, "'float32' is no dtype"),
+        (lambda: trained(seed="0"), ValueError, "seed is '0': an int"),
+        (lambda: trained(param_shapes=TList(torch.zeros(1, 3))), Exception, r"a tensor of shape \(1, 3\) is no shape"),
+    ],
+)
+def test_an_argument_of_the_wrong_kind_is_named(
+    make: Callable[[], object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        make()
+
+
+def trained(**options: Any) -> ScalarTrainer[Any, Any, Any]:
+    """A trainer of one weight."""
+    shapes = {"param_shapes": [(2,)], "input_shapes": [(2,)]}
+    return ScalarTrainer(lambda params, inputs: (params[0] * inputs[0]).sum(), **{**shapes, **options})

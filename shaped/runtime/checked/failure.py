@@ -154,7 +154,7 @@ class Explainer:
         else:
             bound = problem.bound
             fault = described(problem, self.operation)
-        for note in notes(fault, problem, hint, bound):
+        for note in notes(problem, hint, bound):
             fault.add_note(note)
         return fault
 
@@ -277,7 +277,7 @@ def _written(sizes: Iterable[object]) -> str:
     return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
 
 
-def notes(fault: Fault, problem: Mismatch | Unbound, hint: Hint, bound: Bound) -> Iterator[str]:
+def notes(problem: Mismatch | Unbound, hint: Hint, bound: Bound) -> Iterator[str]:
     """Where each size comes from, and the fields of axes."""
     for name, size in bound.sizes.items():
         yield f"{name} = {size}: {bound.origins.get(name, 'bound in the body')}"
@@ -286,5 +286,3 @@ def notes(fault: Fault, problem: Mismatch | Unbound, hint: Hint, bound: Bound) -
     inner = problem.hint if isinstance(problem, Mismatch) else hint
     for text in dict.fromkeys(text for axis in computed_axes(inner) for text in axis.fields if text):
         yield f"{text} = {_field(text, bound.arguments)!r}"
-    if fault.hint:
-        yield f"hint: {fault.hint}"

@@ -228,7 +228,7 @@ def test_a_value_that_cannot_be_shown_is_refused_all_the_same() -> None:
 
 def test_the_one_change_that_would_fit_is_offered() -> None:
     assert refusal(lambda: mix(z(3, 4), z(5, 4))).hint == "w.mT?"
-    assert notes(refusal(lambda: mix(z(3, 4), z(5, 4))))[-1] == "hint: w.mT?"
+    assert notes(refusal(lambda: mix(z(3, 4), z(5, 4))))[0] == "hint: w.mT?"
     assert refusal(lambda: mix(z(3, 4), z(5, 6))).hint == ""
     assert refusal(lambda: mix(z(3, 4), z(1, 4, 5))).hint == "w.squeeze(0)?"
     assert refusal(lambda: mix(z(3, 4), z(4))).hint == "w[..., None]?"
