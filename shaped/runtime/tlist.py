@@ -75,8 +75,13 @@ class TList(tuple[*Ts], metaclass=TListType):
         return tuple.__new__(cls, given)
 
     def map(self, function: Callable[[Tensor], Tensor]) -> TList[*Ts]:
-        """The list of what a function gives for each item."""
-        mapped: TList[*Ts] = _of(tuple(map(function, typing.cast("tuple[Tensor, ...]", self))))
+        """The list of what a function gives for each item.
+
+        Raises:
+            ShapeError: it gives something that is no tensor; it is a `TypeError` too.
+        """
+        items: Any = map(function, typing.cast("tuple[Tensor, ...]", self))
+        mapped: TList[*Ts] = TList(*items)
         return mapped
 
     def zip(self, other: tuple[Tensor, ...]) -> tuple[tuple[Tensor, Tensor], ...]:
@@ -112,6 +117,9 @@ class TList(tuple[*Ts], metaclass=TListType):
 
     def __ne__(self, other: object) -> bool:
         return not self == other
+
+    def __contains__(self, item: object) -> bool:
+        return any(_is_equal(own, item) for own in self)
 
     def __hash__(self) -> int:
         return hash(tuple((item.shape, item.dtype) if isinstance(item, Tensor) else item for item in self))

@@ -8,15 +8,14 @@ import typing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from shaped.errors import AnnotationError
-from shaped.spec.annotation import ArrayAnnotation, is_dtype_word, parse
-from shaped.spec.dtypes import ANY, DType
+from shaped.runtime.tensor_types import array_annotation, is_array_annotation
 from shaped.verify.parameters import Parameter, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from shaped.spec.annotation import ArrayAnnotation
 
 
 class Hints:
@@ -68,7 +67,7 @@ class Hints:
                 return Parameter(name, type=hint)
             members = tuple(self.parameter(f"{name}[{i}]", argument) for i, argument in enumerate(arguments))
             return Parameter(name, members=members, type=hint)
-        if not _is_jaxtyping(hint):
+        if not is_array_annotation(hint):
             return Parameter(name, type=hint)
         annotation = self.array(name, hint)
         return Parameter(name, annotation, kind_of(annotation.dtype), type=hint)
@@ -80,26 +79,12 @@ class Hints:
         return replace((tensors or read)[0], is_optional=len(read) < len(arguments))
 
     def array(self, name: str, hint: Any) -> ArrayAnnotation:
-        word = hint.dtype.__name__
-        dtypes = hint.dtypes if isinstance(hint.dtypes, (tuple, list)) else ()
-        allowed = frozenset(str(dtype) for dtype in dtypes) & ANY
         try:
-            annotation = parse(word if is_dtype_word(word) else "Shaped", hint.dim_str, hint.array_type.__name__)
+            return array_annotation(hint)
         except AnnotationError as problem:
             hint_text = f": {problem.hint}" if problem.hint else ""
             raise AnnotationError(self.name, f"{_called(name)}: {problem}{hint_text}") from None
-        if allowed and allowed != annotation.dtype.names:
-            annotation = replace(annotation, dtype_word=word, dtype=DType(allowed))
-        return annotation
 
 
 def _called(name: str) -> str:
     return "what it returns" if name.startswith("return") else f"parameter {name}"
-
-
-def _is_jaxtyping(hint: object) -> bool:
-    """Whether an annotation is one of jaxtyping's, for a torch tensor."""
-    if not (hasattr(hint, "dim_str") and hasattr(hint, "dtypes") and hasattr(hint, "dtype")):
-        return False
-    array = getattr(hint, "array_type", None)
-    return array is Any or (isinstance(array, type) and issubclass(array, torch.Tensor))

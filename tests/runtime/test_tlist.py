@@ -94,6 +94,11 @@ def test_map_and_the_methods_made_of_it_keep_the_number_of_items() -> None:
     assert [item.dtype for item in params.to(torch.float64)] == [torch.float64, torch.float64]
 
 
+def test_map_gives_a_list_of_tensors_or_an_error() -> None:
+    with pytest.raises(ShapeError, match="TList item 0: int is not a tensor"):
+        layer().map(lambda item: item.dim())
+
+
 def test_zip_pairs_what_belongs_together() -> None:
     params = layer()
     assert params.zip(params) == ((params[0], params[0]), (params[1], params[1]))
@@ -113,6 +118,14 @@ def test_lists_are_equal_if_their_items_are() -> None:
     assert params != params.to(torch.float64)
     assert params != tuple(params)
     assert TList(torch.tensor([float("nan")])) != TList(torch.tensor([float("nan")]))
+
+
+def test_an_item_is_found_by_the_equality_of_lists() -> None:
+    params = layer()
+    assert params[1] in params  # tensors themselves cannot compare a bias with the weight before it
+    assert params[1].clone() in params
+    assert torch.zeros(5) not in params
+    assert "weight" not in params
 
 
 def test_it_is_shown_by_dtypes_and_shapes() -> None:
