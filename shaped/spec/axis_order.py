@@ -55,8 +55,11 @@ def regrouped_as(context: Context, operation: str, tensor: TensorType, shape: Sh
     if shape == tensor.shape:
         return remembered(result, tensor.merged)
     before = [factor for dim in tensor.shape.dims for factor in factors_of(tensor, dim)]
-    regrouping = _Regrouping(tensor.shape.dims, before, shape.dims, *_comparable(context, before, shape.dims))
     merged = [factors for factors in tensor.merged if factors]
+    old_axes, new_axes = _between(before, shape.dims)
+    if len(old_axes) < 2 or len(new_axes) < 2:  # most views split one axis, or merge some into one
+        return remembered(result, [*merged, tuple(old_axes)] if len(old_axes) > 1 and new_axes else merged)
+    regrouping = _Regrouping(tensor.shape.dims, before, shape.dims, *_comparable(context, before, shape.dims))
     for old, new in regrouping.stretches():
         if len(new) == 1 and len(old) > 1:
             merged.append(tuple(before[i] for i in old))
@@ -70,6 +73,17 @@ def regrouped_as(context: Context, operation: str, tensor: TensorType, shape: Sh
             if (moved is not None or _is_shift(*parts)) and REINTERPRETED not in tensor.merged:
                 merged.append(REINTERPRETED)
     return remembered(result, merged)
+
+
+def _between(before: Sequence[Dim], after: Sequence[Dim]) -> tuple[list[Dim], list[Dim]]:
+    """The axes of two shapes between those that both start with and end with, without those of size 1."""
+    start, end, count = 0, 0, min(len(before), len(after))
+    while start < count and before[start] == after[start]:
+        start += 1
+    while end < count - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    old, new = ([dim for dim in side[start : len(side) - end] if dim != ONE] for side in (before, after))
+    return old, new
 
 
 def _is_certain(context: Context, tensor: TensorType) -> bool:
