@@ -20,6 +20,7 @@ from shaped.static.annotations import TypeForm
 from shaped.static.operators import NOT_FOLLOWED
 from shaped.static.report import Diagnostic
 from shaped.static.values import (
+    ArrayValue,
     ClassValue,
     DictValue,
     External,
@@ -128,6 +129,9 @@ def _is_type(interpreter: Interpreter, node: ast.expr) -> bool:
     return isinstance(node, (ast.Name, ast.Attribute)) and (resolve(interpreter, node) or "").startswith("alias ")
 
 
+_ARRAY = "ndarray"  # NumPy's array in an annotation: `Float[np.ndarray, "h w"]`
+
+
 def field_size(interpreter: Interpreter, text: str) -> Dim | None:
     """The size that the field `{self.d}` of an annotation gives in the frame under way."""
     try:
@@ -157,7 +161,7 @@ def promised(
 
     match form:
         case forms.TensorForm(annotation=annotation):
-            return instantiate(
+            tensor = instantiate(
                 annotation,
                 interpreter.here.bindings,
                 context,
@@ -165,6 +169,7 @@ def promised(
                 evaluate=lambda text: field_size(interpreter, text),
                 unbound=unbound,
             )
+            return ArrayValue(tensor) if annotation.array == _ARRAY else tensor
         case forms.PlainTensorForm(dtype=dtype):
             return context.unknown_tensor(dtype)
         case forms.UnionForm(options=options):
@@ -241,6 +246,9 @@ def checked(
         case forms.TensorForm(annotation=annotation):
             if isinstance(value, Maybe):
                 return Maybe(checked(interpreter, form, value.value, what, operation))
+            if isinstance(value, ArrayValue) and annotation.array == _ARRAY:
+                known = checked(interpreter, form, value.tensor, what, operation)
+                return ArrayValue(known) if isinstance(known, TensorType) else value
             if isinstance(value, TensorType):
                 return match(
                     annotation,

@@ -11,10 +11,11 @@ from shaped.spec.dtypes import FLOAT32, INT64, DType
 from shaped.spec.op import Module, find_op
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, Ratio, TensorType
-from shaped.static import annotate, functions, program
+from shaped.static import annotate, arrays, functions, program
 from shaped.static.join import join
 from shaped.static.lowering import lift
 from shaped.static.values import (
+    ArrayValue,
     BoundMethod,
     Choice,
     ClassValue,
@@ -59,6 +60,8 @@ def get_attribute(interpreter: Interpreter, value: StaticValue, name: str, node:
     match value:
         case TensorType():
             return tensor_attribute(interpreter, value, name)
+        case ArrayValue():
+            return arrays.attribute(interpreter, value, name)
         case Instance():
             return _instance_attribute(interpreter, value, name, node)
         case Opaque():
@@ -215,6 +218,8 @@ def set_attribute(interpreter: Interpreter, receiver: StaticValue, name: str, va
         case Module():
             # A library module that is changed from outside is no longer what its constructor made.
             interpreter.journal.set(vars(receiver), name, _as_module_attribute(value))
+        case ArrayValue():
+            arrays.forget(interpreter, receiver)  # `array.shape = ...`
         case ClassValue():
             interpreter.journal.set(receiver.names, name, value)
         case SourceModule():

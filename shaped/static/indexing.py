@@ -9,10 +9,12 @@ from shaped.spec.dims import Dim
 from shaped.spec.ops.indexing import Index, Slice, index
 from shaped.spec.shape import Pack, Shape
 from shaped.spec.values import UNKNOWN, Many, TensorType
+from shaped.static import arrays
 from shaped.static.annotate import form_of
 from shaped.static.annotations import TLISTS
 from shaped.static.iteration import renewed
 from shaped.static.values import (
+    ArrayValue,
     ClassValue,
     Container,
     DictValue,
@@ -71,6 +73,8 @@ def subscript(interpreter: Interpreter, node: ast.Subscript) -> StaticValue:
     receiver = interpreter.evaluate_present(node.value)
     if isinstance(receiver, TensorType):
         return index(interpreter.context, receiver, items_of(interpreter, node.slice))
+    if isinstance(receiver, ArrayValue):
+        return arrays.subscript(interpreter, receiver, items_of(interpreter, node.slice))
     if isinstance(receiver, External) and receiver.name in TLISTS:
         return TypeValue(form_of(interpreter, node))
     if isinstance(receiver, (External, ClassValue)):

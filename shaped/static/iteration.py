@@ -10,6 +10,7 @@ from shaped.spec.dims import Dim, Kind, Symbol, ceildiv
 from shaped.spec.shape import Pack, Shape
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static.values import (
+    ArrayValue,
     ClassValue,
     Container,
     DictValue,
@@ -74,6 +75,8 @@ def length(interpreter: Interpreter, value: StaticValue) -> Dim | None:
     match value:
         case tuple() | str():
             return Dim.of(len(value))
+        case ArrayValue():
+            return value.tensor.shape.at(0) if value.tensor.shape.rank else None
         case ManyValue():
             return value.length
         case Container(counted=False):
@@ -158,6 +161,9 @@ def renewed(interpreter: Interpreter, value: StaticValue) -> StaticValue:
                 for axis in value.shape.axes
             ]
             return value.with_shape(Shape(tuple(axes)))
+        case ArrayValue():
+            tensor = renewed(interpreter, value.tensor)
+            return ArrayValue(tensor) if isinstance(tensor, TensorType) else UNKNOWN
         case tuple():
             return tuple(renewed(interpreter, item) for item in value)
         case Dim() if value.symbol is not None and value.symbol.is_fresh:

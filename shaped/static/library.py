@@ -15,7 +15,7 @@ from shaped.spec.dims import Dim
 from shaped.spec.op import Module, Op, find_module, find_op
 from shaped.spec.shape import Pack, Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
-from shaped.static import builtins, containers
+from shaped.static import arrays, builtins, containers
 from shaped.static.arguments import Arguments, forget_arguments
 from shaped.static.lowering import lift
 from shaped.static.values import (
@@ -42,6 +42,8 @@ _OF_DATA = frozenset(["torch.tensor", "torch.as_tensor", "torch.asarray", "torch
 
 def call_external(interpreter: Interpreter, name: str, arguments: Arguments, node: ast.AST) -> StaticValue:
     """A call of a library's function or class by its qualified name."""
+    if name.startswith("numpy."):
+        return arrays.call(interpreter, name, arguments, node)
     if name.startswith("builtins.") or name in builtins.FUNCTIONS:
         return builtins.call(interpreter, name, arguments, node)
     if name in containers.KINDS:
@@ -65,6 +67,8 @@ def apply(interpreter: Interpreter, op: Op, name: str, arguments: Arguments) -> 
     context = interpreter.context
     if arguments.axes is not None or any(isinstance(value, ShapeValue) for value in arguments.args):
         return _apply_sized(interpreter, op, name, arguments)
+    if name in _OF_DATA:
+        arguments = arrays.as_tensors(arguments)
     args = [_lowered(interpreter, op, place, value) for place, value in enumerate(arguments.args)]
     if name in _OF_DATA and arguments.args and isinstance(arguments.args[0], Opaque):
         args[0] = UNKNOWN

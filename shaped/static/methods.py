@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from shaped.spec.dims import Dim, product
 from shaped.spec.op import Module, find_op
 from shaped.spec.values import UNKNOWN, TensorType
-from shaped.static import assignment, calls, iteration, library, operators, tlists
+from shaped.static import arrays, assignment, calls, iteration, library, operators, tlists
 from shaped.static.arguments import Arguments, forget_arguments
 from shaped.static.join import join_many, join_tensors
 from shaped.static.values import (
+    ArrayValue,
     Container,
     DictValue,
     Environment,
@@ -110,6 +111,8 @@ def call_method(interpreter: Interpreter, method: ValueMethod, arguments: Argume
     match receiver:
         case TensorType():
             return _tensor(interpreter, receiver, name, arguments, node)
+        case ArrayValue():
+            return arrays.call_method(interpreter, receiver, name, arguments)
         case Instance():
             return _instance(interpreter, receiver, name, arguments, node)
         case Container():
@@ -155,6 +158,8 @@ def _tensor(
     op = find_op(full)
     if name == "size" and not arguments.args and not arguments.kwargs and tensor.shape.rank is None:
         return ShapeValue(tensor.shape)
+    if name == "numpy":
+        return ArrayValue(tensor)
     if op is None:
         interpreter.without_rule(full)
         forget_arguments(interpreter, arguments)

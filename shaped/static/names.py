@@ -18,7 +18,6 @@ _NAMES = {
     "torch.nn.functional.sigmoid": "torch.sigmoid",
     "torch.nn.functional.tanh": "torch.tanh",
     "torch.nn.attention.scaled_dot_product_attention": "torch.nn.functional.scaled_dot_product_attention",
-    "numpy.prod": "math.prod",
 }
 _CONTAINER_FILES = (
     "container",

@@ -12,8 +12,10 @@ from shaped.spec.dtypes import ANY_DTYPE, FLOATS
 from shaped.spec.op import find_op
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, Ratio, TensorType
+from shaped.static import arrays
 from shaped.static.lowering import lift, lower
 from shaped.static.values import (
+    ArrayValue,
     ListValue,
     ManyValue,
     Opaque,
@@ -68,6 +70,8 @@ def binary(interpreter: Interpreter, op: ast.operator, a: StaticValue, b: Static
     """`a op b`."""
     a, b = present(a), present(b)
     name = _NAMES[type(op)]
+    if isinstance(a, ArrayValue) or isinstance(b, ArrayValue):
+        return arrays.binary(interpreter, op, a, b)
     if isinstance(a, TensorType):
         return _tensor(interpreter, f"Tensor.__{name}__", a, b)
     if isinstance(b, TensorType):

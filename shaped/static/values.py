@@ -49,6 +49,13 @@ class ManyValue:
 
 
 @dataclass(frozen=True)
+class ArrayValue:
+    """An array of NumPy, which has the shape and dtype of `tensor` but other methods."""
+
+    tensor: TensorType
+
+
+@dataclass(frozen=True)
 class Maybe:
     """None, or `value`."""
 
@@ -327,6 +334,7 @@ class RangeValue:
 
 StaticValue = Union[
     TensorType,
+    ArrayValue,
     Dim,
     Ratio,
     bool,

@@ -60,6 +60,9 @@ FAMILIES = (
     "shape_modules",
     "parameters",
     "wrappers",
+    "arrays",
+    "array_axes",
+    "array_elements",
 )
 
 for _family in FAMILIES:

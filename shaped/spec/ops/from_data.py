@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
@@ -32,7 +33,7 @@ def _declare_from_data(name: str) -> None:
         shape, own = data_type(context, data)
         if device is None and isinstance(data, TensorType):
             device = data.device
-        return created(shape, dtype, own, device)
+        return _as_joined(created(shape, dtype, own, device), data)
 
 
 for _name in ("tensor", "as_tensor", "asarray", "from_numpy", "scalar_tensor"):
@@ -52,6 +53,11 @@ def new_tensor(
     pin_memory: Value = False,
 ) -> Value:
     return created(data_type(context, data)[0], dtype, input.dtype, input.device if device is None else device)
+
+
+def _as_joined(made: TensorType, data: Value) -> TensorType:
+    """The tensor, of a joined shape if what it is made of has one."""
+    return replace(made, joined=True) if isinstance(data, TensorType) and data.joined else made
 
 
 def data_type(context: Context, data: Value) -> tuple[Shape, DType]:
@@ -114,7 +120,7 @@ def _declare_legacy(name: str, dtype: DType) -> None:
             return created(size_shape(context, name, args), None, dtype, device)
         data = args[0]
         if isinstance(data, TensorType):
-            return created(data.shape, None, dtype, device)
+            return _as_joined(created(data.shape, None, dtype, device), data)
         # A list of ints is data, a torch.Size is not: they look the same here.
         ambiguous = isinstance(data, tuple) and data and all(isinstance(item, Dim) for item in data)
         if not isinstance(data, (tuple, Many)) or ambiguous or isinstance(data, Many):

@@ -10,7 +10,7 @@ from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static.arguments import Arguments, forget_arguments
 from shaped.static.builtins import collections, numbers, objects, queries, transforms
 from shaped.static.builtins.collections import distinct
-from shaped.static.values import External, StaticValue, present
+from shaped.static.values import ArrayValue, External, StaticValue, present
 
 if TYPE_CHECKING:
     from shaped.static.builtins.kind import Builtin
@@ -57,6 +57,8 @@ def reveal(interpreter: Interpreter, node: ast.Call, args: list[StaticValue]) ->
 def _described(interpreter: Interpreter, value: StaticValue) -> str:
     """A shape as jaxtyping writes it, or those of a tuple's items."""
     value = present(value)
+    if isinstance(value, ArrayValue):
+        value = value.tensor
     if isinstance(value, TensorType):
         return f'"{interpreter.known_shape(value.shape).annotation()}"'
     if isinstance(value, tuple) and value:
