@@ -57,6 +57,16 @@ def test_a_name_that_shadows_a_builtin() -> None:
     assert shapes == ["7", "5"]
 
 
+def test_torchs_pairs_of_sizes() -> None:
+    shapes = agree(
+        """
+        from torch.nn.modules.utils import _pair, _single, _triple
+        reveal_shape(torch.zeros(*_pair(3), *_single(2), *_triple((4, 5, 6)), *_pair([7, 8])))
+        """
+    )
+    assert shapes == ["3 3 2 4 5 6 7 8"]
+
+
 def test_string_formatting_picks_attributes() -> None:
     shapes = agree(
         """

@@ -26,6 +26,7 @@ ONE, TWO, LAST = Dim.of(1), Dim.of(2), Dim.of(-1)
 @op(
     "matmul",
     "torch.matmul",
+    "torch.linalg.matmul",
     "Tensor.matmul",
     "Tensor.__matmul__",
     formula="y[..., i, j] = sum_k a[..., i, k]*b[..., k, j]",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
+from shaped.spec.dims import product
 from shaped.spec.op import op
 
 if TYPE_CHECKING:
@@ -46,6 +47,21 @@ def _declare(name: str, formula: str, least: int, most: int | None) -> None:
             wanted = f"{least}" if most == least else f"{least} to {most}" if most else f"at least {least}"
             raise ShapeError(f"nn.init.{name}", f"{wanted} axes are needed, not {rank}", str(tensor))
         return tensor
+
+
+@op(
+    "nn.init.fans",
+    "torch.nn.init._calculate_fan_in_and_fan_out",
+    formula="how many inputs an output has, how many outputs an input",
+)
+def fans(context: Context, tensor: TensorType) -> Value:
+    shape = tensor.shape
+    if shape.rank is None:
+        return context.fresh(), context.fresh()
+    if shape.rank < 2:
+        raise ShapeError("nn.init._calculate_fan_in_and_fan_out", "at least 2 axes are needed", str(tensor))
+    outputs, inputs, *places = shape.dims
+    return product((inputs, *places)), product((outputs, *places))
 
 
 for _row in _SCHEMES:

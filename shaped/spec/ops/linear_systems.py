@@ -55,12 +55,17 @@ def _solved(context: Context, operation: str, A: TensorType, B: TensorType, left
             raise ShapeError(operation, "vectors on the right side need left=True", operands)
         _require_side(context, operation, operands, system.rows, B.shape.dims[-1])
         return TensorType(Shape((*system.batch, system.rows)), dtype, common_device((A, B)))
-    return _matrix_solution(context, operation, (A, B), system, left)
+    return matrix_solution(context, operation, (A, B), system, left)
 
 
-def _matrix_solution(
+def matrix_solution(
     context: Context, operation: str, pair: tuple[TensorType, TensorType], system: Matrices, left: Value
 ) -> TensorType:
+    """The solution for the matrices of a system and right sides, whose batches broadcast.
+
+    Raises:
+        ShapeError: the right sides have another length.
+    """
     right, operands = matrices(context, operation, pair[1]), f"{pair[0]}, {pair[1]}"
     if isinstance(left, bool):
         _require_side(context, operation, operands, system.rows, right.rows if left else right.columns)
@@ -89,7 +94,7 @@ def solve_triangular(
     unitriangular: Value = False,
 ) -> TensorType:
     system = square(context, "linalg.solve_triangular", A)
-    return _matrix_solution(context, "linalg.solve_triangular", (A, B), system, left)
+    return matrix_solution(context, "linalg.solve_triangular", (A, B), system, left)
 
 
 @op("triangular_solve", "torch.triangular_solve", "Tensor.triangular_solve", formula="A @ x = b for triangular A")
@@ -102,14 +107,14 @@ def triangular_solve(
     unitriangular: Value = False,
 ) -> Value:
     system = square(context, "triangular_solve", A)
-    solution = _matrix_solution(context, "triangular_solve", (A, input), system, True)
+    solution = matrix_solution(context, "triangular_solve", (A, input), system, True)
     return solution, context.unknown_tensor(A.dtype)
 
 
 @op("cholesky_solve", "torch.cholesky_solve", "Tensor.cholesky_solve", formula="L @ L^H @ x = B")
 def cholesky_solve(context: Context, B: TensorType, L: TensorType, upper: Value = False) -> TensorType:
     system = square(context, "cholesky_solve", L)
-    return _matrix_solution(context, "cholesky_solve", (L, B), system, True)
+    return matrix_solution(context, "cholesky_solve", (L, B), system, True)
 
 
 @op("linalg.lstsq", "torch.linalg.lstsq", formula="x for which |A @ x - B| is least")

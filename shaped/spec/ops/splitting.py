@@ -48,6 +48,8 @@ def _hidden(context: Context, input: TensorType) -> TensorType:
 @op(
     "chunk",
     "torch.chunk",
+    "torch.unsafe_chunk",
+    "Tensor.unsafe_chunk",
     "Tensor.chunk",
     formula="x in at most `chunks` pieces of equal size, the last may be smaller",
 )

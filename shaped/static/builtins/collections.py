@@ -181,7 +181,20 @@ def _slice(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> Sta
     return SliceValue(args[0], args[1], args[2] if len(args) > 2 else None) if args else UNKNOWN
 
 
+def _ntuple(count: int) -> Builtin:
+    """torch's `_pair` and its kin: what can be gone through as a tuple, anything else `count` times."""
+
+    def repeat(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
+        value = arguments.args[0] if len(arguments.args) == 1 else UNKNOWN
+        if isinstance(value, (tuple, ManyValue, ListValue)):
+            return iteration.content(interpreter, value)
+        return (value,) * count if isinstance(value, (Dim, float)) else UNKNOWN
+
+    return repeat
+
+
 FUNCTIONS: dict[str, Builtin] = {
+    **{f"torch.nn._{name}": _ntuple(i) for i, name in enumerate(("single", "pair", "triple", "quadruple"), 1)},
     "builtins.len": _len,
     "builtins.range": _range,
     "builtins.enumerate": _enumerate,

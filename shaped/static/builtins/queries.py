@@ -1,7 +1,8 @@
-"""Functions of torch and math that give no tensor: what is asked of the machine, modes, random states, numbers.
+"""Functions of torch, NumPy and math that give no tensor and no array.
 
-Their results say nothing about shapes beyond being ints or floats. They are told apart from operations without a rule,
-which `shaped check --stats` counts, and what they are given stays as it was.
+They ask something of the machine, set modes and random states, or give numbers. Nothing of a result is known but that it
+is an int or a float. They are told apart from operations without a rule, which `shaped check --stats` counts, and what
+they are given stays as it was.
 """
 
 from __future__ import annotations
@@ -91,6 +92,12 @@ NO_OPERATIONS = frozenset(
         *(f"torch.{name}" for name in _PLAIN),
         *(f"torch.{device}.{name}" for device in DEVICES for name in _OF_A_DEVICE),
         *("math.isclose", "math.isfinite", "math.isinf", "math.isnan"),
+        *("numpy.allclose", "numpy.array_equal", "numpy.can_cast", "numpy.dtype", "numpy.errstate", "numpy.finfo"),
+        *("numpy.iinfo", "numpy.isscalar", "numpy.issubdtype", "numpy.iscomplexobj", "numpy.printoptions"),
+        *("numpy.random.default_rng", "numpy.random.get_state", "numpy.random.seed", "numpy.random.set_state"),
+        *("numpy.save", "numpy.savez", "numpy.set_printoptions"),
+        *("numpy.testing.assert_allclose", "numpy.testing.assert_almost_equal", "numpy.testing.assert_array_equal"),
+        "numpy.testing.assert_array_almost_equal",
     ]
 )
 
@@ -106,6 +113,10 @@ def _nothing(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> S
 def _is_scripting(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
     """Python itself never runs what TorchScript compiled."""
     return False
+
+
+def _gain(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
+    return NOT_FOLLOWED
 
 
 def _real(function: Callable[..., float]) -> Builtin:
@@ -162,6 +173,7 @@ FUNCTIONS: dict[str, Builtin] = {
     **dict.fromkeys(sorted(COUNTS), _count),
     **dict.fromkeys(sorted(NO_OPERATIONS), _nothing),
     "torch.jit.is_scripting": _is_scripting,
+    "torch.nn.init.calculate_gain": _gain,
     **{f"math.{function.__name__}": _real(function) for function in _REAL},
     **{f"math.{function.__name__}": _whole(function) for function in _WHOLE},
 }
