@@ -103,14 +103,27 @@ def as_tensors(arguments: Arguments) -> Arguments:
     return found
 
 
+def has_arrays(arguments: Arguments) -> bool:
+    """Whether an argument is an array, or a list of some."""
+    return any(_as_tensor(value) is not value for value in arguments.args)
+
+
+def as_arrays(value: StaticValue) -> StaticValue:
+    """What einops gives for arrays: arrays."""
+    if isinstance(value, tuple):
+        return tuple(as_arrays(item) for item in value)
+    return lifted(value) if isinstance(value, TensorType) else value
+
+
 def _as_tensor(value: StaticValue) -> StaticValue:
     match value:
         case ArrayValue():
             return value.tensor
-        case tuple():
+        case tuple() if any(_as_tensor(item) is not item for item in value):
             return tuple(_as_tensor(item) for item in value)
         case ListValue() if isinstance(value.content, tuple):
-            return _as_tensor(value.content)
+            content = _as_tensor(value.content)
+            return value if content is value.content else content
     return value
 
 

@@ -52,6 +52,8 @@ def call_external(interpreter: Interpreter, name: str, arguments: Arguments, nod
     if module is not None:
         return construct_module(interpreter, module, arguments, node)
     op = find_op(name)
+    if op is not None and name.startswith("einops.") and arrays.has_arrays(arguments):
+        return arrays.as_arrays(apply(interpreter, op, name, arrays.as_tensors(arguments)))
     if op is not None:
         return apply(interpreter, op, name, arguments)
     if name.startswith(("torch.", "einops.")):

@@ -142,3 +142,17 @@ def test_what_may_be_a_tensor_is_no_array() -> None:
         reveal_shape(torch.ones(records.shape))
         """
     )
+
+
+def test_einops_gives_arrays_for_arrays() -> None:
+    exact(
+        ARRAYS
+        + """
+from einops import pack, rearrange, reduce
+reveal_shape(rearrange(z, "a b c -> c (a b)").repeat(2))
+reveal_shape(reduce(z, "a b c -> a b", "max").max(axis=1))
+packed, sizes = pack([x, x], "* c")
+reveal_shape(packed.max(axis=0))
+reveal_shape(rearrange(torch.from_numpy(x), "a b -> b a").max(dim=1).values)
+"""
+    )

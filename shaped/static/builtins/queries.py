@@ -1,8 +1,8 @@
 """Functions of torch, NumPy and math that give no tensor and no array.
 
-They ask something of the machine, set modes and random states, or give numbers. Nothing of a result is known but that it
-is an int or a float. They are told apart from operations without a rule, which `shaped check --stats` counts, and what
-they are given stays as it was.
+They ask something of the machine, set modes and random states, or give numbers. Of a result at most the number is
+known. They are told apart from operations without a rule, which `shaped check --stats` counts, and what they are given
+stays as it was.
 """
 
 from __future__ import annotations
