@@ -61,6 +61,7 @@ FAMILIES = (
     "transformer",
     "activation_modules",
     "loss_modules",
+    "fused",
     "shape_modules",
     "parameters",
     "wrappers",

@@ -276,6 +276,7 @@ def pixel_unshuffle(context: Context, input: TensorType, downscale_factor: Value
     "torch.nn.functional.channel_shuffle",
     "torch.channel_shuffle",
     "torch.native_channel_shuffle",
+    "torch.nn.functional.native_channel_shuffle",
     formula="y[n, i*g+j] = x[n, j*(c/g)+i]",
 )
 def channel_shuffle(context: Context, input: TensorType, groups: Value) -> TensorType:
