@@ -24,6 +24,8 @@ def in_plain_threads(work: Callable[[], None], out: Tensor, threads: int = 1) ->
     errors: list[BaseException] = []
 
     def run() -> None:
+        # A new thread takes this over from the caller's; it is of this thread alone.
+        torch.set_flush_denormal(False)
         # What the caller's thread does on a GPU comes before and after, if it is the same stream. A tensor that was
         # made in inference mode can be written in that mode only.
         on_stream: AbstractContextManager[object] = nullcontext() if stream is None else torch.cuda.stream(stream)

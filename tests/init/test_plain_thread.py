@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from shaped.init import Normal, Uniform, tensor
+from shaped.init import Normal, Scheme, Uniform, tensor
 from shaped.init.plain_thread import in_plain_threads
 
 
@@ -52,6 +52,19 @@ def test_a_default_device_of_the_caller_does_not_matter() -> None:
     with torch.device("meta"):
         drawn = tensor(Normal(), [5], dtype=torch.float64)
     assert drawn.equal(tensor(Normal(), [5], dtype=torch.float64))
+
+
+@pytest.mark.parametrize("scheme", [Uniform(0, 1e-40), Normal(0, 1e-40)])
+def test_small_numbers_are_kept_where_the_caller_flushes_them_to_zero(scheme: Scheme) -> None:
+    due = tensor(scheme, [50]).view(torch.int32)
+    if not torch.set_flush_denormal(True):
+        pytest.skip("this processor flushes nothing")
+    try:
+        drawn = tensor(scheme, [50])
+        assert (drawn * 1).count_nonzero() == 0, "the caller's own arithmetic still flushes"
+    finally:
+        torch.set_flush_denormal(False)
+    assert drawn.view(torch.int32).equal(due)
 
 
 @pytest.mark.filterwarnings("ignore")
