@@ -27,8 +27,21 @@ Written by `python -m docs.generate`; do not edit.
 
 {operations} operations and {modules} modules have a rule: the shape and dtype of the result, and what is refused. Each
 row is one declaration, by the file that holds it, with the names that mean it: `F` is `torch.nn.functional`, `Tensor.`
-stands before methods and operators. Arguments are torch's own, with torch's names. A call that is not here gives an
-unknown result, and is counted by `shaped check --stats`.
+stands before methods and operators, `ndarray.` before those of NumPy's arrays. Arguments are torch's and NumPy's own,
+with their names. A call that is not here gives an unknown result, and is counted by `shaped check --stats`.
+
+How much of real code that is, `python -m benchmarks.coverage COUNTS` says for counts of calls by name. Over 2,613 files
+of well-known PyTorch projects, on 29 November 2026:
+
+| | names | calls | with a rule | known to the interpreter | neither |
+|---|---|---|---|---|---|
+| torch and einops, the first 98% of calls | 298 | 61,585 | 90.5% | 9.3% | 0.2% |
+| with NumPy and math | 404 | 65,450 | 88.3% | 11.4% | 0.3% |
+| methods of tensors, the first 98% of calls | 105 | 64,817 | 99.2% | | 0.8% |
+
+Known to the interpreter are containers, transforms like `torch.func.vmap`, numbers, and what gives no tensor, like
+`torch.no_grad()`. Neither: `torch.load`, distributed tensors, trees (`tree_flatten`), distributions, and methods of
+Python objects that sparse tensors have too (`values`, `index`).
 """
 
 _MEANINGS_HEAD = """\
