@@ -128,7 +128,7 @@ def torchtyc(environment: Path, files: Sequence[Path]) -> Findings:
                 try:
                     said += check([path], 60)
                 except RuntimeError:
-                    print(f"torchtyc does not end for {path.relative_to(CASES)}")
+                    print(f"torchtyc does not end for {path.parent.name}/{path.name}")
         for one in said:
             if one["severity"] == "error":  # its lines count from 0 in JSON
                 found[Path(one["path"]).resolve()].append(Finding(one["line"] + 1, one["message"]))
