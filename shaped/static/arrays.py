@@ -16,6 +16,7 @@ from shaped.spec.op import Op, find_op
 from shaped.spec.ops.indexing import Index, Slice, index
 from shaped.spec.values import UNKNOWN, Many, TensorType, Value
 from shaped.static.arguments import Arguments, forget_arguments
+from shaped.static.lowering import lift
 from shaped.static.values import (
     ArrayValue,
     Environment,
@@ -79,7 +80,7 @@ def _apply(interpreter: Interpreter, op: Op, name: str, arguments: Arguments) ->
     if isinstance(result, TensorType) and not any(map(_holds_arrays, given.values())):
         # Data that is made here stands for data of other sizes: no error where only some named sizes fit it.
         result = replace(result, joined=True)
-    return lifted(result)
+    return as_arrays(lift(result)) if isinstance(result, (TensorType, tuple)) else UNKNOWN
 
 
 def _holds_arrays(value: Value) -> bool:
@@ -109,7 +110,7 @@ def has_arrays(arguments: Arguments) -> bool:
 
 
 def as_arrays(value: StaticValue) -> StaticValue:
-    """What einops gives for arrays: arrays."""
+    """What a rule gives for arrays, with arrays for its tensors."""
     if isinstance(value, tuple):
         return tuple(as_arrays(item) for item in value)
     return lifted(value) if isinstance(value, TensorType) else value
@@ -154,6 +155,8 @@ def _lowered(interpreter: Interpreter, value: StaticValue, takes_data: bool, dep
             return UNKNOWN
         case Opaque():
             return value.dim if depth and not takes_data else UNKNOWN
+        case float() if takes_data and value != value:
+            return UNKNOWN  # a float that was not followed may be an array that a caller gave
         case External():
             return _dtype(value) or UNKNOWN
         case str():

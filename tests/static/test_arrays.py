@@ -24,6 +24,8 @@ random.uniform(0, 1, (4, 2)); random.normal(size=(3, 3)); random.randint(0, 9, (
 random.permutation(6); random.permutation(x)
 """
 FUNCTIONS = """
+argsort(x); argsort(x, axis=None); sort(x, 0); isin(x, [1, 2]); interp(x, y, y); linalg.inv(np.eye(3))
+meshgrid(y, np.ones(2))[0]; meshgrid(y, np.ones(2), indexing="ij")[1]; meshgrid(y, np.ones(2), np.ones(5))[2]
 exp(x); sqrt(x); abs(y); isnan(x); clip(x, 0, 1); round(x, 2); maximum(x, y); minimum(x, 0.5); power(x, 2)
 where(np.isnan(x), x, y); logical_and(x, y); isclose(x, y); multiply(x, y); copy(x); sum(x, axis=0)
 sum(x, axis=(0, 1), keepdims=True); mean(x, 1); std(x, axis=1, keepdims=True); max(x, axis=0); argmax(x, axis=1)

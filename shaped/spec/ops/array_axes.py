@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
+from shaped.spec.broadcast import is_joined
 from shaped.spec.dims import ZERO, Dim, product
 from shaped.spec.op import find_op, op
 from shaped.spec.ops.arguments import axes, ints, listed, spread, unknown_sizes
@@ -188,6 +189,26 @@ def stack(context: Context, arrays: Value, axis: Value = ZERO, **options: Value)
 def matmul(context: Context, x1: TensorType, x2: TensorType) -> Value:
     found = find_op("torch.matmul")
     return UNKNOWN if found is None else found.rule(context, free(x1), free(x2))
+
+
+@op("numpy.linalg.inv", "numpy.linalg.inv", formula="y @ a = 1")
+def inv(context: Context, a: TensorType) -> Value:
+    found = find_op("torch.linalg.inv")
+    return UNKNOWN if found is None else found.rule(context, free(a))
+
+
+@op("numpy.meshgrid", "numpy.meshgrid", formula="y_k[i_1, i_0, i_2, ...] = x_k[i_k]")
+def meshgrid(context: Context, *xi: Value, indexing: Value = "xy", **options: Value) -> Value:
+    arrays = arrays_of(xi)
+    if options or not isinstance(arrays, tuple) or any(array.shape.rank != 1 for array in arrays):
+        return UNKNOWN
+    dims = [array.shape.dims[0] for array in arrays]
+    if indexing == "xy" and len(dims) > 1:
+        dims[:2] = dims[1::-1]
+    return (TensorType(Shape(tuple(dims)), joined=is_joined(*arrays)),) * len(dims) if indexing in _ORDERS else UNKNOWN
+
+
+_ORDERS = ("xy", "ij")
 
 
 @op("numpy.dot", "numpy.dot", "ndarray.dot", formula="y[i, j] = sum_k a[i, k] b[k, j]")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.spec.broadcast import broadcast, is_joined
-from shaped.spec.dims import ZERO
+from shaped.spec.dims import ZERO, Dim
 from shaped.spec.dtypes import ANY_DTYPE, BOOLEAN, INTEGERS, DType
 from shaped.spec.op import op
 from shaped.spec.ops.array_axes import ravel
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from shaped.spec.context import Context
+
+LAST = Dim.of(-1)
 
 
 # Elements
@@ -91,6 +93,27 @@ for _name, _symbol in [
 @op("numpy.where", "numpy.where", formula="y = x where the condition holds, else y")
 def where(context: Context, condition: TensorType, x: Value = None, y: Value = None) -> Value:
     return UNKNOWN if x is None or y is None else _combined(context, "where", (condition, x, y))
+
+
+def _declare_sorted(name: str, *names: str, dtype: Callable[[DType], DType]) -> None:
+    @op(f"numpy.{name}", f"numpy.{name}", *names, formula=f"{name} along an axis")
+    def rule(context: Context, a: TensorType, axis: Value = LAST, kind: Value = None, order: Value = None) -> Value:
+        result = ravel(context, a) if axis is None else a
+        return TensorType(result.shape, dtype(a.dtype), joined=a.joined)
+
+
+_declare_sorted("sort", dtype=lambda dtype: dtype)
+_declare_sorted("argsort", "ndarray.argsort", dtype=lambda dtype: DType(INTEGERS))
+
+
+@op("numpy.isin", "numpy.isin", formula="whether each element is in a set")
+def isin(context: Context, element: TensorType, test_elements: Value, **options: Value) -> Value:
+    return TensorType(element.shape, BOOLEAN, joined=element.joined)
+
+
+@op("numpy.interp", "numpy.interp", formula="a line through points, at each element")
+def interp(context: Context, x: TensorType, xp: Value, fp: Value, **options: Value) -> Value:
+    return free(x)
 
 
 # Reductions
