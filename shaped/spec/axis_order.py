@@ -206,7 +206,7 @@ def _moved(context: Context, before: Sequence[_Part], after: Sequence[_Part]) ->
             count.update(part.names)
     if powers[0] != powers[1] or _is_shift(before, after):
         return None
-    names = [name for name in powers[0] if _is_free(context, name)]
+    names = [name for name in powers[0] if _is_free(context, name) and not _may_be_one(after, name)]
     for name in (name for name in names if powers[0][name] == 1):
         old, new = (_place(parts, name) for parts in (before, after))
         for other in names:
@@ -242,6 +242,20 @@ def _is_free(context: Context, name: Name) -> bool:
         symbol.kind in (Kind.NAME, Kind.QUANTITY) and context.defaults.get(symbol, Dim.of(2)) != ONE
         for symbol in symbols
     )
+
+
+def _may_be_one(after: Sequence[_Part], name: Name) -> bool:
+    """Whether a size that an operation made, such as h//32 of a convolution, may be meant to be 1.
+
+    It is if it is merged into another axis: (b, c, h//32, w//32) as (b*(h//32)*(w//32), c), where all is pooled.
+    """
+    return _is_made(name) and not all(map(_is_made, after[_place(after, name)].names))
+
+
+def _is_made(name: Name) -> bool:
+    if not isinstance(name, Dim):
+        return not isinstance(name, Symbol)
+    return not all(number > 0 and all(isinstance(atom, Symbol) for atom, _ in term) for term, number in name.terms)
 
 
 def _size(name: Name) -> Dim:

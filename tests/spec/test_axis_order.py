@@ -148,6 +148,13 @@ def test_a_name_that_occurs_twice_is_looked_at_for_what_stands_between() -> None
     assert said(tensor(b, t * h, t * d), b, h, d, t * t)
 
 
+def test_a_size_that_an_operation_made_may_be_1_where_it_is_merged_into_the_batch() -> None:
+    rows, columns = h // 32, (w - 3) // 2
+    assert not said(tensor(b, 512, rows, columns), b * rows * columns, 512)
+    assert not said(tensor(b, d, t - heads + 1), b * (t - heads + 1), d)
+    assert said(tensor(b, d, rows, w // 32), b, rows * (w // 32), d)
+
+
 def test_axes_of_size_1_move_nothing() -> None:
     assert not said(tensor(b, 1, d), 1, b, d)
     assert not said(tensor(1, b, d), b, d, 1)
