@@ -145,7 +145,7 @@ class _Part:
         if len(dim.terms) != 1:
             return _Part(1, {dim: 1})
         ((monomial, number),) = dim.terms
-        return _Part(number, dict(monomial))
+        return _Part(abs(number), dict(monomial))  # ceil(h/2) is -(-h//2)
 
 
 @dataclass(frozen=True)
@@ -287,7 +287,7 @@ def _taken_apart(parts: Sequence[_Part], others: Sequence[_Part]) -> list[Dim]:
         elif by_place:
             by_place[min(by_place)] = by_place[min(by_place)] * part.number
         found += [by_place[place] for place in sorted(by_place)]
-    return found
+    return [-dim if str(dim).startswith("-") else dim for dim in found]
 
 
 def _hint(before: Sequence[Dim], after: Sequence[Dim], order: Sequence[Dim], asked: Sequence[Dim]) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import shaped.spec.ops  # noqa: F401  (importing declares the operations)
 from shaped.spec.axis_order import REINTERPRETED, factors_of, regrouped_as, remembered
 from shaped.spec.context import Context
-from shaped.spec.dims import Dim, product
+from shaped.spec.dims import Dim, ceildiv, product
 from shaped.spec.op import OPS
 from shaped.spec.shape import Axis, Shape
 from shaped.spec.values import TensorType, Value
@@ -153,6 +153,15 @@ def test_a_size_that_an_operation_made_may_be_1_where_it_is_merged_into_the_batc
     assert not said(tensor(b, 512, rows, columns), b * rows * columns, 512)
     assert not said(tensor(b, d, t - heads + 1), b * (t - heads + 1), d)
     assert said(tensor(b, d, rows, w // 32), b, rows * (w // 32), d)
+
+
+def test_a_size_that_is_rounded_up_is_a_size_like_others() -> None:
+    rows, columns = ceildiv(h, 2), ceildiv(w, 2)
+    assert not said(tensor(b, d, rows, columns), b * rows * columns, d)
+    assert not said(tensor(b, rows, columns, d), b, rows * columns, d)
+    assert "b, d, ceil(h/2), ceil(w/2), not b, ceil(h/2), ceil(w/2), d" in said(
+        tensor(b, d, rows, columns), b, rows, columns, d
+    )
 
 
 def test_axes_of_size_1_move_nothing() -> None:
