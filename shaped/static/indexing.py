@@ -82,6 +82,8 @@ def subscript(interpreter: Interpreter, node: ast.Subscript) -> StaticValue:
     key = interpreter.evaluate_present(node.slice)
     match receiver:
         case tuple():
+            if isinstance(key, Dim) and key.constant is not None and all(isinstance(one, Dim) for one in receiver):
+                _require_axis(interpreter, node, len(receiver), key.constant)
             return _sequence(interpreter, receiver, key)
         case ManyValue():
             return _many(interpreter, receiver, key)
@@ -113,6 +115,15 @@ def subscript(interpreter: Interpreter, node: ast.Subscript) -> StaticValue:
     if receiver is UNKNOWN and isinstance(key, (TensorType, EllipsisValue)):
         return interpreter.context.unknown_tensor()
     return UNKNOWN
+
+
+def _require_axis(interpreter: Interpreter, node: ast.Subscript, rank: int, axis: int) -> None:
+    """Hold that `x.shape[axis]` names an axis of a tensor. Of other tuples nothing is said."""
+    if -rank <= axis < rank or not isinstance(node.value, ast.Attribute) or node.value.attr != "shape":
+        return
+    tensor = interpreter.evaluate_present(node.value.value)
+    if isinstance(tensor, TensorType):
+        interpreter.context.axis("shape", tensor, Dim.of(axis))
 
 
 def _bounds(value: SliceValue) -> tuple[int | None, int | None, int | None] | None:
