@@ -7,7 +7,7 @@ from mypy.errorcodes import ErrorCode, error_codes
 _CATEGORY = "Shapes"
 SHAPE = ErrorCode("shape", "Check the shapes of tensors", _CATEGORY)
 _DESCRIPTIONS = {
-    "shape-axes": "Check that named axes are passed in the order in which they are expected",
+    "shape-axes": "Check that views, repeats and arguments keep named axes in their order",
     "shape-broadcast": "Check that both operands of a loss are not stretched by broadcasting",
     "shape-squeeze": "Check that squeeze drops no axis by accident",
     "dtype": "Check the dtypes of tensors",
