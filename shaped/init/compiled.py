@@ -1,4 +1,4 @@
-"""Large tensors on a CPU by the compiled kernel of `kernel`, all but the elements that it is not certain of.
+"""Tensors on a CPU by the compiled kernel of `kernel`, all but the elements that it is not certain of.
 
 The kernel gives float32. Rounding that again to a 16-bit dtype is wrong only where the float32 is half way between two
 numbers of the dtype: it has lost on which side of the middle the element was. So those elements are uncertain, too.
@@ -16,13 +16,13 @@ from shaped.init.vectorised import Sampler, sampler_of
 from shaped.init.vectorised_normal import MOST_UNCERTAIN, redo
 from shaped.init.vectorised_rounding import BITS
 
-# Below this the kernel's gain is less than a millisecond or two.
-LEAST_ELEMENTS = 2**20
+# The kernel takes some ten milliseconds to load, once in a process; a tensor of this many elements saves one or two.
+LEAST_ELEMENTS = 2**12
 
 
 def filled_by_kernel(out: Tensor, scheme: Scheme, seed: int, first: int) -> bool:
     """Whether the kernel wrote the elements from `first` on into `out`. If not, it may have written some of them."""
-    if out.dtype != torch.float32 or not _is_large_on_cpu(out) or not out.is_contiguous():
+    if out.dtype != torch.float32 or not _is_for_kernel(out) or not out.is_contiguous():
         return False
     if not isinstance(scheme, (Uniform, XavierUniform, KaimingUniform, Normal)):
         return False
@@ -37,14 +37,14 @@ def filled_by_kernel(out: Tensor, scheme: Scheme, seed: int, first: int) -> bool
 def sampler_for(out: Tensor, scheme: Scheme, seed: int, size: int, device: torch.device) -> Sampler:
     """The sampler for a tensor that the kernel has not filled, for up to `size` elements a call, on `device`."""
     sampler = sampler_of(scheme, seed, out.dtype, size, device)
-    if out.dtype not in (torch.float16, torch.bfloat16) or not _is_large_on_cpu(out):
+    if out.dtype not in (torch.float16, torch.bfloat16) or not _is_for_kernel(out):
         return sampler
     if not isinstance(scheme, (Uniform, XavierUniform, KaimingUniform, Normal)):
         return sampler
     return KernelSampler(scheme, seed, size, sampler)
 
 
-def _is_large_on_cpu(out: Tensor) -> bool:
+def _is_for_kernel(out: Tensor) -> bool:
     return out.device.type == "cpu" and out.numel() >= LEAST_ELEMENTS
 
 

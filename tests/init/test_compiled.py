@@ -158,3 +158,11 @@ def test_a_large_tensor_is_the_one_that_torch_draws(
     monkeypatch.setattr(compiled, "LEAST_ELEMENTS", 2**21)
     by_torch = tensor(scheme, [2**20], 4, dtype)
     assert torch.equal(by_kernel.view(torch.int16), by_torch.view(torch.int16))
+
+
+@pytest.mark.parametrize("scheme", [Uniform(-1, 1), Normal(), Normal(0.5, 0.02)], ids=str)
+def test_the_kernel_and_torch_draw_one_tensor(monkeypatch: pytest.MonkeyPatch, scheme: Scheme) -> None:
+    monkeypatch.setattr(compiled, "LEAST_ELEMENTS", 2**12)
+    by_kernel = tensor(scheme, [3, 5000], 4)
+    monkeypatch.setattr(compiled, "LEAST_ELEMENTS", 2**21)
+    assert torch.equal(by_kernel, tensor(scheme, [3, 5000], 4))
