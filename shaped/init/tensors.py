@@ -1,8 +1,8 @@
 """Tensors of deterministic elements on libtorch: the bits of `sample_at`, on any device, whole or in shards.
 
 Tensors on a CPU, but for small ones and those of float64, are filled by a compiled kernel where there is a C compiler,
-with the same bits; the environment variable `SHAPED_KERNELS=0` switches that off. torch's own random numbers are neither
-used nor changed.
+with the same bits; the environment variable `SHAPED_KERNELS=0` switches that off. torch's own random numbers are
+neither used nor changed.
 """
 
 from __future__ import annotations
