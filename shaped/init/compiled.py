@@ -16,8 +16,9 @@ from shaped.init.vectorised import Sampler, sampler_of
 from shaped.init.vectorised_normal import MOST_UNCERTAIN, redo
 from shaped.init.vectorised_rounding import BITS
 
-# The kernel takes some ten milliseconds to load, once in a process; a tensor of this many elements saves one or two.
-LEAST_ELEMENTS = 2**12
+# The kernel takes some ten milliseconds to load, once in a process. torch's operations take half of one for a tensor of
+# this many elements, and twenty where its threads wait for a core that other work has.
+LEAST_ELEMENTS = 2**8
 
 
 def filled_by_kernel(out: Tensor, scheme: Scheme, seed: int, first: int) -> bool:
