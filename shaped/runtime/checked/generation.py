@@ -18,6 +18,7 @@ from shaped.runtime.checked.failure import OMITTED, Explainer
 from shaped.runtime.checked.hints import Anything, arrays, computed_axes, pack_names, size_names
 from shaped.runtime.checked.names import Variable
 from shaped.runtime.checked.plan import EMPTY, Plan, needs_omitted
+from shaped.runtime.checked.scope import reads_scope
 from shaped.runtime.checked.switch import SWITCH
 from shaped.runtime.checked.writer import Writer
 from shaped.spec.annotation import NamedPack
@@ -99,17 +100,29 @@ class _Generator:
         }
         defaults = {name: parameter.default for name, parameter in plan.signature.parameters.items()}
         self.explainer = Explainer(plan.function, plan.operation, plan.parameters, plan.result, defaults)
-        self.growing = frozenset(
-            axis.name
-            for hint in (*plan.parameters.values(), plan.result)
-            for array in arrays(hint)
-            for axis in array.axes
-            if isinstance(axis, NamedPack) and axis.broadcastable
+        self.growing = (
+            frozenset(
+                axis.name
+                for hint in (*plan.parameters.values(), plan.result)
+                for array in arrays(hint)
+                for axis in array.axes
+                if isinstance(axis, NamedPack) and axis.broadcastable
+            )
+            | self._bound_in_body()
         )
         wish = getattr(plan.function, "__name__", "call")
         self.name = self.writer.name(wish if wish.isidentifier() else "call")
         self.function = self.writer.constant("function", plan.function)
         self.checker = ""
+
+    def _bound_in_body(self) -> frozenset[str]:
+        """The `*name`s of the result that the body may have bound as `*#name`, by asking `isinstance` of one."""
+        plan, names = self.plan, frozenset(pack_names(self.plan.result))
+        if not plan.is_scoped:
+            return frozenset()
+        if reads_scope(plan.function):
+            return names
+        return names.difference(*map(pack_names, plan.parameters.values()))
 
     def source(self) -> str:
         return self._opaque_source() if self.plan.is_opaque else self._plain_source()
