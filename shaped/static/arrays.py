@@ -15,11 +15,11 @@ from shaped.spec.dtypes import ANY, DType
 from shaped.spec.op import Op, find_op
 from shaped.spec.ops.indexing import Index, Slice, index
 from shaped.spec.values import UNKNOWN, Many, TensorType, Value
+from shaped.static import aliases
 from shaped.static.arguments import Arguments, forget_arguments
 from shaped.static.lowering import lift
 from shaped.static.values import (
     ArrayValue,
-    Environment,
     External,
     Instance,
     ListValue,
@@ -130,14 +130,7 @@ def _as_tensor(value: StaticValue) -> StaticValue:
 
 def forget(interpreter: Interpreter, array: ArrayValue) -> None:
     """An array that was given another shape in place is not known any more, under any of its names."""
-    frame = interpreter.frame
-    while frame is not None:
-        scope: Environment | None = frame.environment
-        while scope is not None:
-            for name in [name for name, value in scope.names.items() if value is array]:
-                interpreter.journal.set(scope.names, name, UNKNOWN, local=True)
-            scope = scope.outer
-        frame = frame.caller
+    aliases.replace_everywhere(interpreter, array, UNKNOWN)
     receiver = interpreter.here.receiver
     if isinstance(receiver, Instance):
         for name in [name for name, value in receiver.attributes.items() if value is array]:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 from shaped.spec.dims import Dim, product
 from shaped.spec.op import Module, find_op
 from shaped.spec.values import UNKNOWN, TensorType
-from shaped.static import arrays, assignment, calls, iteration, library, operators, tlists
+from shaped.static import aliases, arrays, assignment, calls, iteration, library, operators, tlists
 from shaped.static.arguments import Arguments, forget_arguments
 from shaped.static.join import join_many, join_tensors
 from shaped.static.values import (
     ArrayValue,
     Container,
     DictValue,
-    Environment,
     Instance,
     ListValue,
     ManyValue,
@@ -181,7 +180,8 @@ def _store(interpreter: Interpreter, node: ast.AST, before: TensorType, result: 
     if not isinstance(result, TensorType):
         return
     if result.shape != before.shape:
-        _may_change(interpreter, before, join_tensors(interpreter.context, before, result))
+        # What holds the very tensor may hold it as it is then.
+        aliases.replace_everywhere(interpreter, before, join_tensors(interpreter.context, before, result))
     if isinstance(target, (ast.Name, ast.Attribute)):
         assignment.assign(interpreter, target, result)
     elif isinstance(target, ast.Subscript):
@@ -189,18 +189,6 @@ def _store(interpreter: Interpreter, node: ast.AST, before: TensorType, result: 
             holder = interpreter.evaluate(target.value)
         if isinstance(holder, (ListValue, DictValue)):
             assignment.assign(interpreter, target, result)
-
-
-def _may_change(interpreter: Interpreter, before: TensorType, after: TensorType) -> None:
-    """What holds the very tensor that is changed in place may hold it as it is then."""
-    frame = interpreter.frame
-    while frame is not None:
-        scope: Environment | None = frame.environment
-        while scope is not None:
-            for name in [name for name, value in scope.names.items() if value is before]:
-                interpreter.journal.set(scope.names, name, after, local=True)
-            scope = scope.outer
-        frame = frame.caller
 
 
 def _instance(
