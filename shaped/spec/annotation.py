@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shaped.errors import AnnotationError
@@ -97,6 +98,14 @@ class AnonymousPack:
 AnnotatedAxis = Named | NamedPack | Fixed | Anonymous | AnonymousPack | Computed
 
 
+def index_of_pack(axes: Sequence[AnnotatedAxis]) -> int | None:
+    """The place of the axis that stands for several, None if there is none."""
+    for i, axis in enumerate(axes):
+        if isinstance(axis, (NamedPack, AnonymousPack)):
+            return i
+    return None
+
+
 @dataclass(frozen=True)
 class ArrayAnnotation:
     """What an annotation says of an array.
@@ -120,10 +129,7 @@ class ArrayAnnotation:
     @property
     def pack_index(self) -> int | None:
         """The place of the axis that stands for several, None if there is none."""
-        for i, axis in enumerate(self.axes):
-            if isinstance(axis, (NamedPack, AnonymousPack)):
-                return i
-        return None
+        return index_of_pack(self.axes)
 
     def __str__(self) -> str:
         return f'{self.dtype_word}[{self.array}, "{self.text}"]'

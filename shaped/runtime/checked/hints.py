@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from shaped.spec.annotation import AnnotatedAxis, AnonymousPack, Named, NamedPack
+from shaped.spec.annotation import AnnotatedAxis, Named, NamedPack, index_of_pack
 from shaped.spec.axis_arithmetic import Computed
 
 
@@ -61,10 +61,7 @@ class Array:
     @property
     def pack_index(self) -> int | None:
         """The place of the axis that stands for several, None if there is none."""
-        for i, axis in enumerate(self.axes):
-            if isinstance(axis, (NamedPack, AnonymousPack)):
-                return i
-        return None
+        return index_of_pack(self.axes)
 
     def __str__(self) -> str:
         return f'{self.hint.dtype.__name__}[{text_of(self.array_type)}, "{self.hint.dim_str}"]'
