@@ -26,6 +26,7 @@ from shaped.runtime import random_state
 from shaped.runtime.atomic import replacing
 from shaped.runtime.optimizer_state import load_optimizer_state, optimizer_state_problems
 from shaped.runtime.plain_data import require_plain
+from shaped.runtime.tensor_types import dtype_name
 
 FORMAT = "shaped checkpoint 1"
 _PARTS = ("model", "optimizer", "scheduler", "generators", "random", "extra")
@@ -197,8 +198,7 @@ class Checkpoint:
             raise CheckpointError(self.path, found)
         model.load_state_dict(self.contents["model"])
         if optimizer is not None:
-            names: dict[Tensor, str] = {parameter: name for name, parameter in model.named_parameters()}
-            load_optimizer_state(optimizer, self.contents["optimizer"]["state"], names)
+            load_optimizer_state(optimizer, self.contents["optimizer"]["state"], _names_of_parameters(model))
         if scheduler is not None:
             scheduler.load_state_dict(copy.deepcopy(self.contents["scheduler"]["state"]))
         for name, generator in (generators or {}).items():
@@ -249,7 +249,7 @@ def _kind(value: object) -> str:
     if isinstance(value, Tensor) and is_lazy(value):
         return "not initialised (call the model once on a batch first)"
     if isinstance(value, Tensor):
-        return f"{tuple(value.shape)} {str(value.dtype).removeprefix('torch.')}"
+        return f"{tuple(value.shape)} {dtype_name(value.dtype)}"
     return "no tensor"
 
 
@@ -268,12 +268,15 @@ def _class_problems(name: str, own: object, saved: object) -> list[str]:
     return []
 
 
+def _names_of_parameters(model: nn.Module) -> dict[Tensor, str]:
+    return {parameter: name for name, parameter in model.named_parameters()}
+
+
 def _optimizer_problems(optimizer: Optimizer, saved: Any, model: nn.Module) -> list[str]:
     """Whether an optimiser is the one that was saved: its class, its settings, its moments."""
     if found := _class_problems("optimizer", optimizer, saved):
         return found
-    names: dict[Tensor, str] = {parameter: name for name, parameter in model.named_parameters()}
-    problems = optimizer_state_problems(optimizer, saved["state"], names)
+    problems = optimizer_state_problems(optimizer, saved["state"], _names_of_parameters(model))
     return [f"optimizer ({type(optimizer).__name__}): {problem}" for problem in problems]
 
 

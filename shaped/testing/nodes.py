@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from shaped.errors import AnnotationError
+from shaped.runtime.tensor_types import dtype_name
 from shaped.testing.drawn_sizes import DrawnSizes, Limits, draw_shape
 from shaped.testing.drawn_tensors import has_infinity, tensors
 from shaped.testing.wanted import Wanted
@@ -56,7 +57,7 @@ class Drawing:
         """The dtype of a tensor."""
         allowed = leaf.dtypes.names
         if allowed not in self.chosen:
-            candidates = [dtype for dtype in self.dtypes if _name(dtype) in allowed]
+            candidates = [dtype for dtype in self.dtypes if dtype_name(dtype) in allowed]
             if not candidates:
                 known = [getattr(torch, name) for name in _USUAL_FIRST if name in allowed and hasattr(torch, name)]
                 candidates = known[:1]
@@ -76,10 +77,6 @@ _USUAL_FIRST = (
     *("complex64", "complex128", "complex32", "uint16", "uint32", "uint64"),
     *("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"),
 )
-
-
-def _name(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
 
 
 class Node:

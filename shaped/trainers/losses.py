@@ -147,11 +147,10 @@ def require_scalar(loss: object) -> Tensor:
     if not isinstance(loss, Tensor):
         raise ShapeError("the loss", f"is a {type(loss).__name__}, no tensor", hint="return the tensor, not its item()")
     if loss.ndim:
-        shape = f"({', '.join(map(str, loss.shape))}{',' * (loss.ndim == 1)})"
         raise ShapeError(
             "the loss",
             f"it has {loss.ndim} ax{'i' if loss.ndim == 1 else 'e'}s, a scalar has none",
-            shape,
+            str(tuple(loss.shape)),
             hint=".mean() or .sum()?",
         )
     raise DtypeError("the loss", f"its dtype is {dtype_name(loss.dtype)}, which has no gradient")

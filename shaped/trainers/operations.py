@@ -61,6 +61,6 @@ class Operations(TorchFunctionMode):
             return ", ".join(operand for each in value if (operand := self._told(each)))
         if not isinstance(value, Tensor):
             return ""
-        shape = f"({', '.join(map(str, value.shape))}{',' * (value.ndim == 1)})"
+        shape = str(tuple(value.shape))
         name = self.names.get(id(value))
         return f"{name} {shape}" if name else shape

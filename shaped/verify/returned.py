@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from shaped.runtime.tensor_types import dtype_name
 from shaped.verify.faults import Fault
 from shaped.verify.leaves import has_gradient
 from shaped.verify.verdict import Level
@@ -62,4 +63,4 @@ def _shape(tensor: Tensor) -> str:
 
 
 def _dtype(tensor: Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")
+    return dtype_name(tensor.dtype)

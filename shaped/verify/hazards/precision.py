@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from shaped.runtime.tensor_types import dtype_name
 from shaped.verify.comparison import reference
 from shaped.verify.faults import Counterexample, Fault, number
 from shaped.verify.hazards.points import with_companions
@@ -131,7 +132,7 @@ def _suspicion(name: str, truth: Tensor, actual: Tensor, dtype: torch.dtype) -> 
     for places, what in kinds:
         if bool(places.any()):
             index = tuple(places.nonzero().tolist()[0])
-            reason = f"the gradient of {name} {what} in {str(dtype).removeprefix('torch.')}"
+            reason = f"the gradient of {name} {what} in {dtype_name(dtype)}"
             return Fault(Level.HAZARD, reason, name, index, number(truth[index]), number(actual[index]))
     return None
 
