@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.optim import SGD, Adam, Optimizer
 from torch.optim import lr_scheduler as schedules
 from torch.optim.lr_scheduler import LRScheduler
 
 from shaped.runtime import checkpoint
 from shaped.runtime.checkpoint import CheckpointError, load, model_problems, save
+from tests.equality import same
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,16 +38,6 @@ def trained(model: nn.Module, optimizer: Optimizer, steps: int = 2) -> None:
 
 def snapshot(model: nn.Module, optimizer: Optimizer | None = None) -> Any:
     return copy.deepcopy((model.state_dict(), None if optimizer is None else optimizer.state_dict()))
-
-
-def same(one: Any, other: Any) -> bool:
-    if isinstance(one, Tensor):
-        return one.dtype == other.dtype and torch.equal(one, other)
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, (list, tuple)):
-        return len(one) == len(other) and all(map(same, one, other))
-    return bool(one == other)
 
 
 def test_all_that_was_saved_is_loaded_into_new_objects(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.optim import SGD, Adam, AdamW, Optimizer
 
 from shaped.runtime.optimizer_state import OptimizerStateError, load_optimizer_state, optimizer_state_problems
+from tests.equality import same
 
 Factory = Callable[[Iterable[nn.Parameter]], Optimizer]
 NAN = float("nan")
@@ -54,17 +55,6 @@ def step(model: nn.Module, optimizer: Optimizer) -> None:
     for parameter in model.parameters():
         parameter.grad = parameter.detach().clone()
     optimizer.step()
-
-
-def same(one: Any, other: Any) -> bool:
-    """Whether nested plain data are equal, tensors to the bit."""
-    if isinstance(one, Tensor):
-        return one.dtype == other.dtype and torch.equal(one, other)
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, (list, tuple)):
-        return len(one) == len(other) and all(map(same, one, other))
-    return bool(one == other)
 
 
 @pytest.mark.parametrize("name", EVERY_OPTIMIZER)

@@ -20,7 +20,7 @@ from torch.utils.data import DataLoader
 
 from shaped.runtime.checkpoint import CheckpointError, load, save
 from shaped.trainers import EarlyStop, fit, supervised
-from tests.trainers.fitting.runs import Noisy, data, run, same
+from tests.trainers.fitting.runs import Noisy, broken_off, data, run, same
 
 REPOSITORY = Path(__file__).parents[3]
 MOMENTUM = partial(SGD, lr=0.1, momentum=0.9, nesterov=True)
@@ -61,18 +61,8 @@ class BrokenOffError(Exception):
     """What stops a run in a test."""
 
 
-def breaking(loss: Any, after: int) -> Any:
-    """The loss, which fails when it is asked for after so many calls."""
-    calls = 0
-
-    def counted(model: Any, batch: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls > after:
-            raise BrokenOffError
-        return loss(model, batch)
-
-    return counted
+def fail() -> None:
+    raise BrokenOffError
 
 
 # An epoch has 3 batches to train on and 3 to validate.
@@ -80,7 +70,7 @@ def breaking(loss: Any, after: int) -> Any:
 def test_a_run_that_fails_in_an_epoch_goes_on_from_the_last_finished_one(after: int, tmp_path: Path) -> None:
     at_once = run(4, optimizer=Adam)
     with pytest.raises(BrokenOffError):
-        run(4, tmp_path / "a.pt", optimizer=Adam, wrap=lambda loss: breaking(loss, after))
+        run(4, tmp_path / "a.pt", optimizer=Adam, wrap=lambda loss: broken_off(loss, after, fail))
     assert same(run(4, tmp_path / "a.pt", optimizer=Adam, start=99), at_once)
 
 
