@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from docs import generate
+from shaped.codes import CODES
 from shaped import cli
 from shaped.errors import Fault
 from shaped.spec import op as declarations
@@ -241,7 +242,7 @@ def codes_in_source() -> set[str]:
 
 
 def test_every_code_of_the_checker_has_a_page_and_every_page_its_code() -> None:
-    assert {page.stem for page in CODE_PAGES} == codes_in_source()
+    assert {page.stem for page in CODE_PAGES} == codes_in_source() == set(CODES)
 
 
 @pytest.mark.parametrize("page", CODE_PAGES, ids=name_of)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parent.parent / "shaped"
 # From the bottom: a module may import from its own floor's part and from lower floors.
 FLOORS = [
-    {"errors", "reveal"},
+    {"codes", "errors", "reveal"},
     {"spec"},
     {"runtime"},
     {"init"},

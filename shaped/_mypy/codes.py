@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from mypy.errorcodes import ErrorCode, error_codes
 
+from shaped.codes import CODES
+
 _CATEGORY = "Shapes"
-SHAPE = ErrorCode("shape", "Check the shapes of tensors", _CATEGORY)
-_DESCRIPTIONS = {
-    "shape-axes": "Check that views, repeats and arguments keep named axes in their order",
-    "shape-broadcast": "Check that both operands of a loss are not stretched by broadcasting",
-    "shape-squeeze": "Check that squeeze drops no axis by accident",
-    "dtype": "Check the dtypes of tensors",
-    "annotation": "Check that shape annotations are well formed",
-    "internal": "Report where the shape checker itself fails",
-}
+SHAPE = ErrorCode("shape", CODES["shape"].description, _CATEGORY)
 
 
 def error_code(name: str) -> ErrorCode:
@@ -28,7 +22,7 @@ def error_code(name: str) -> ErrorCode:
 def _make(name: str) -> ErrorCode:
     if name not in error_codes:
         parent = SHAPE if name.startswith("shape-") else None
-        description = _DESCRIPTIONS.get(name, f"Check for {name} faults")
+        description = CODES[name].description if name in CODES else f"Check for {name} faults"
         ErrorCode(name, description, _CATEGORY, sub_code_of=parent)
     _CODES[name] = error_codes[name]
     return _CODES[name]
@@ -36,5 +30,5 @@ def _make(name: str) -> ErrorCode:
 
 # Made before mypy reads its options, so that `--disable-error-code shape-squeeze` knows them.
 _CODES = {"shape": SHAPE}
-for _name in _DESCRIPTIONS:
-    _make(_name)
+for _name in CODES.keys() - {"syntax", "type"}:  # mypy has a `syntax` of its own; `type` is said at run time only
+    error_code(_name)

@@ -1,0 +1,36 @@
+"""The diagnostic codes: what each checks, and whether it is reported unless it is asked for.
+
+`docs/codes` has a page for each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Code:
+    """A diagnostic code.
+
+    Args:
+        description: what is checked, in one line.
+        is_default: whether it is reported unless `[tool.shaped]` in pyproject.toml disables it; others have to be
+            enabled there.
+    """
+
+    description: str
+    is_default: bool = True
+
+
+CODES: Final[dict[str, Code]] = {
+    "shape": Code("Check the shapes of tensors"),
+    "shape-axes": Code("Check that views, repeats and arguments keep named axes in their order"),
+    "shape-broadcast": Code("Check that both operands of a loss are not stretched by broadcasting"),
+    "shape-squeeze": Code("Check that squeeze drops no axis by accident"),
+    "dtype": Code("Check the dtypes of tensors"),
+    "annotation": Code("Check that shape annotations are well formed"),
+    "type": Code("Check that values are of the types that their annotations say; at run time only"),
+    "syntax": Code("Report files that are no Python"),
+    "internal": Code("Report where the shape checker itself fails"),
+}
