@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from docs import generate
-from shaped.codes import CODES
 from shaped import cli
+from shaped.codes import CODES
 from shaped.errors import Fault
 from shaped.spec import op as declarations
 from shaped.spec.meaning import MEANINGS, load

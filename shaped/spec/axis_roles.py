@@ -27,7 +27,9 @@ class Role(enum.Enum):
     SEQUENCE = "sequence"
 
 
-_BATCH: Final = frozenset(["b", "bs", "bsz", "bsize", "batch", "batchsize", "batches", "nbatch", "nbatches", "minibatch"])
+_BATCH: Final = frozenset(
+    ["b", "bs", "bsz", "bsize", "batch", "batchsize", "batches", "nbatch", "nbatches", "minibatch"]
+)
 _HEAD: Final = frozenset(["head", "heads", "nh", "nhead", "nheads", "numheads", "kvheads", "qheads", "attentionheads"])
 _SEQUENCE: Final = frozenset(
     [
