@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import DtypeError, ShapeError
 from shaped.spec.broadcast import broadcast, is_joined
+from shaped.spec.dims import Dim
 from shaped.spec.dtypes import BOOL, COMPLEX, INTEGERS, DType
 from shaped.spec.op import op
+from shaped.spec.ops.arguments import require_expands
 from shaped.spec.ops.creation import size_shape
 from shaped.spec.pointwise import as_tensor, pointwise, pointwise_op
 from shaped.spec.promotion import as_float, as_real, as_sum, excluding, is_number, result_type
@@ -139,4 +141,13 @@ def dist(context: Context, input: TensorType, other: TensorType, p: Value = None
 def sum_to_size(context: Context, input: TensorType, *size: Value) -> Value:
     # Where nothing is summed the dtype stays, also for integers.
     dtype = DType(input.dtype.names | as_sum(input.dtype).names)
-    return input.with_shape(size_shape(context, "sum_to_size", size)).with_dtype(dtype)
+    shape = size_shape(context, "sum_to_size", size)
+    operands = f"{input} to {shape}"
+    if shape.rank is not None and input.shape.rank is not None and shape.rank > input.shape.rank:
+        raise ShapeError("sum_to_size", f"the input has {input.shape.rank} axes, the result {shape.rank}", operands)
+
+    def fault(own: Dim, wanted: Dim) -> ShapeError:
+        return ShapeError("sum_to_size", f"sizes {own} and {wanted} differ", operands, dims=(own, wanted))
+
+    require_expands(context, shape, input.shape, fault)
+    return input.with_shape(shape).with_dtype(dtype)

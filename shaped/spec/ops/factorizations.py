@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
-from shaped.spec.dims import ONE, Dim
+from shaped.spec.dims import ONE, Dim, minimum
 from shaped.spec.dtypes import BOOL, INT64, INTEGERS, DType
 from shaped.spec.op import op
 from shaped.spec.ops.linear_algebra import INT32, matrices, square
@@ -85,6 +85,19 @@ def ormqr(
     left: Value = True,
     transpose: Value = False,
 ) -> TensorType:
+    operands = f"input {input}, tau {tau}, other {other}"
+    for name, tensor, least in (("input", input, 2), ("tau", tau, 1), ("other", other, 2)):
+        if tensor.shape.rank is not None and tensor.shape.rank < least:
+            raise ShapeError("ormqr", f"{name} has {tensor.shape.rank} axes, at least {least} expected", operands)
+    rows, columns, reflections = input.shape.at(-2), input.shape.at(-1), tau.shape.at(-1)
+    multiplied = other.shape.at(-2 if left is True else -1) if isinstance(left, bool) else None
+    if rows is not None and multiplied is not None:
+        reason = f"reflections of {rows} rows do not multiply an axis of size {multiplied}"
+        context.require_equal(multiplied, rows, lambda: ShapeError("ormqr", reason, operands, dims=(rows, multiplied)))
+    if columns is not None and multiplied is not None and reflections is not None:
+        count = minimum(multiplied, columns)
+        reason = f"{reflections} factors for {count} reflections"
+        context.require_equal(reflections, count, lambda: ShapeError("ormqr", reason, operands))
     return other
 
 

@@ -144,6 +144,8 @@ def linear_cross_entropy(
         raise ShapeError("linear_cross_entropy", "the input has 1 or 2 axes", operands)
     if linear_weight.shape.rank in (0, 1):
         raise ShapeError("linear_cross_entropy", "the projection has at least 2 axes", operands)
+    if input.shape.rank == 1 and linear_weight.shape.least_rank > 2:
+        raise ShapeError("linear_cross_entropy", "a projection of several axes takes a batch of inputs", operands)
     if input.shape.rank is None or linear_weight.shape.rank != 2:
         is_one = reduction in ("mean", "sum") if isinstance(reduction, str) else False
         return input.with_shape(Shape(())) if is_one else context.unknown_tensor(input.dtype)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from shaped.errors import ShapeError
 from shaped.spec.context import Context
 from shaped.spec.dims import Dim
-from shaped.spec.dtypes import COMPLEX, FLOAT32
+from shaped.spec.dtypes import COMPLEX, FLOAT32, DType
 from shaped.spec.op import op
 from shaped.spec.ops.creation import created, size_shape
-from shaped.spec.promotion import as_complex, as_real
+from shaped.spec.promotion import as_complex, as_real, excluding
 from shaped.spec.shape import Axis, Shape
 from shaped.spec.values import TensorType, Value
+
+_OF_WINDOWS = frozenset({"float32", "float64"})
 
 
 @op("stft", "torch.stft", "Tensor.stft", formula="y[k, t] = sum x[t hop + n] window[n] e^(-2 pi i k n / n_fft)")
@@ -97,9 +99,10 @@ def _declare_window(name: str) -> None:
         requires_grad: Value = False,
         **options: Value,
     ) -> Value:
-        return created(
-            size_shape(context, name, (M if isinstance(M, Dim) else context.fresh(),)), dtype, FLOAT32, device
-        )
+        if isinstance(dtype, DType):
+            excluding(f"signal.windows.{name}", dtype, dtype.names - _OF_WINDOWS, "is not float32 or float64")
+        shape = size_shape(context, name, (M if isinstance(M, Dim) else context.fresh(),))
+        return created(shape, dtype, FLOAT32, device)
 
 
 for _name in [

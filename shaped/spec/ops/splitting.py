@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
 from shaped.spec.dims import ZERO, Dim, ceildiv
+from shaped.spec.dtypes import INTEGERS
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import MOST_COUNTED, integer, listed, size, unknown_sizes
 from shaped.spec.ops.indexing import Slice, slice_length
@@ -236,6 +237,8 @@ def select(context: Context, input: TensorType, dim: Value, index: Value) -> Ten
 
 @op("narrow", "torch.narrow", "Tensor.narrow", "torch.narrow_copy", "Tensor.narrow_copy", formula="y[i] = x[start+i]")
 def narrow(context: Context, input: TensorType, dim: Value, start: Value, length: Value) -> TensorType:
+    if isinstance(start, TensorType) and (start.shape.least_rank or not start.dtype.may_be(INTEGERS)):
+        raise ShapeError("narrow", f"start is an int without axes, not {start.dtype}{start.shape}", str(input))
     cut = _cut_axis(context, "narrow", input, dim)
     if cut is None:
         return _hidden(context, input)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
 from shaped.spec.dims import ONE, Dim
-from shaped.spec.dtypes import ANY_DTYPE, BOOL, INTEGERS
+from shaped.spec.dtypes import ANY_DTYPE, BOOL, FLOATS, INTEGERS
 from shaped.spec.op import op
 from shaped.spec.promotion import as_float, as_real, excluding, promote, requested
 from shaped.spec.reduce import reduced
@@ -131,6 +131,8 @@ def cov(
             continue
         if weight.shape.least_rank > 1:
             raise ShapeError("cov", f"{name} have 1 axis", f"{input}, {name} {weight}")
+        kind = INTEGERS if name == "fweights" else FLOATS
+        excluding("cov", weight.dtype, weight.dtype.names - kind, f"is no dtype of {name}")
         count = weight.shape.numel
         if count is None or observations is None or input.shape.rank is None:
             continue
