@@ -144,8 +144,14 @@ def score(entry: Any, limit: int | None = None, most_dtypes: int = len(DTYPES), 
                 # What torch refuses among its samples is refused for want of a kernel: no fault of shape or dtype.
                 if comparison.outcome not in (Outcome.MISSED, Outcome.REFUSED):
                     result.add(comparison)
+    score_errors(entry, result)
+    return result
+
+
+def score_errors(entry: Any, result: Score) -> None:
+    """Count the error inputs of an entry, those about shapes or dtypes, for the first way to call it."""
+    way = calls(entry)[0]
     for error in error_samples(entry):
-        way = ways[0]
         args, kwargs = _arguments(error.sample_input, way)
         if "out" in kwargs:
             continue
@@ -157,7 +163,6 @@ def score(entry: Any, limit: int | None = None, most_dtypes: int = len(DTYPES), 
             if comparison.outcome.is_defect:
                 result.defects.append(comparison)
             result.errors[comparison.outcome] += 1
-    return result
 
 
 def _arguments(sample: Any, way: Call) -> tuple[tuple[Any, ...], dict[str, Any]]:
