@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from shaped import __version__
+from shaped.static.config import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from shaped.static.check import Checker
+    from shaped.static.config import Configurations
     from shaped.static.host import Checked
     from shaped.static.render import Style
 
@@ -45,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         status: int = options.run(options)
-    except UsageError as error:
+    except (UsageError, ConfigurationError) as error:
         print(f"shaped {options.command}: {error}", file=sys.stderr)
         return USAGE
     except BrokenPipeError:  # the reader (`| head`) has seen enough
@@ -80,12 +82,14 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--stats", action="store_true", help="how many shapes are known, and the calls without a rule")
     check.add_argument("--assumptions", action="store_true", help="what the code relies on, such as d %% h == 0")
     check.add_argument("--traceback", action="store_true", help="show where the checker itself fails")
+    _add_code_options(check)
     check.add_argument("--jobs", type=int, default=0, metavar="N", help="processes (default: as many as are useful)")
     check.set_defaults(run=_check)
 
     show = commands.add_parser("show", help="print a file with each line's shapes beside it")
     show.add_argument("file", metavar="FILE", help="a Python file, or - for stdin")
     show.add_argument("--traceback", action="store_true", help="show where the checker itself fails")
+    _add_code_options(show)
     show.set_defaults(run=_show)
 
     verify = commands.add_parser(
@@ -111,6 +115,12 @@ def _parser() -> argparse.ArgumentParser:
     prove.add_argument("--certificates", action="store_true", help="check the written certificates instead, anew")
     prove.set_defaults(run=_prove)
     return parser
+
+
+def _add_code_options(command: argparse.ArgumentParser) -> None:
+    for verb, meaning in (("enable", "report findings with this code"), ("disable", "do not report them")):
+        text = f"{meaning}, whatever pyproject.toml says (may be repeated)"
+        command.add_argument(f"--{verb}", action="append", default=[], metavar="CODE", help=text)
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -156,11 +166,12 @@ def _check(options: argparse.Namespace) -> int:
     from shaped.static.host import error_count
     from shaped.static.report import Statistics
 
-    paths = list(dict.fromkeys(path for name in options.paths for path in _files(name)))
+    configurations = _configurations(options)
+    paths = list(dict.fromkeys(path for name in options.paths for path in _files(name, configurations)))
     style = render.Style(_wants_colour(sys.stdout))
     statistics = Statistics()
     errors = files_with_errors = 0
-    for checked in _checked(paths, options.jobs, options.traceback):
+    for checked in _checked(paths, configurations, options.jobs, options.traceback):
         report = checked.report
         if options.output == "json":
             _print_json(render.json_objects(checked))
@@ -171,8 +182,7 @@ def _check(options: argparse.Namespace) -> int:
                 _print_json(render.assumption_objects(report))
             else:
                 _print_lines(render.assumption_lines(report, style))
-        if options.traceback:
-            print(checked.traceback, file=sys.stderr, end="")
+        print(checked.traceback, file=sys.stderr, end="")
         found = error_count([report])
         errors += found
         files_with_errors += found > 0
@@ -192,17 +202,28 @@ def _show(options: argparse.Namespace) -> int:
     from shaped.static import render
     from shaped.static.host import error_count
 
-    (path,) = _files(options.file, folders=False)
-    for checked in _checked([path], 1, options.traceback):
+    configurations = _configurations(options)
+    (path,) = _files(options.file, configurations, folders=False)
+    for checked in _checked([path], configurations, 1, options.traceback):
         _print_lines(render.listing(checked, render.Style(_wants_colour(sys.stdout))))
-        if options.traceback:
-            print(checked.traceback, file=sys.stderr, end="")
+        print(checked.traceback, file=sys.stderr, end="")
         return FINDINGS if error_count([checked.report]) else CLEAN
     return CLEAN
 
 
-def _files(name: str, *, folders: bool = True) -> Iterator[Path]:
-    """The files that an argument stands for."""
+def _configurations(options: argparse.Namespace) -> Configurations:
+    """What pyproject.toml files say, and before them the command line."""
+    from shaped.static.config import Configurations
+
+    if not options.enable and not options.disable:
+        return Configurations()
+    from shaped.static.config_file import choice
+
+    return Configurations(choice(options.enable, options.disable, "--enable and --disable"))
+
+
+def _files(name: str, configurations: Configurations, *, folders: bool = True) -> Iterator[Path]:
+    """The files that an argument stands for: a file that is named itself is never excluded."""
     from shaped.static.host import python_files
 
     path = Path(name)
@@ -213,50 +234,55 @@ def _files(name: str, *, folders: bool = True) -> Iterator[Path]:
     elif not folders:
         raise UsageError(f"is a folder, not a file: {name}")
     else:
-        empty = True
-        for file in python_files(path):
-            empty = False
-            yield file
-        if empty:
+        files = list(python_files(path))
+        if not files:
             raise UsageError(f"no Python files in folder: {name}")
+        yield from (file for file in files if not configurations.is_excluded(file))
 
 
-def _checked(paths: Sequence[Path], jobs: int, show_traceback: bool) -> Iterator[Checked]:
+def _checked(
+    paths: Sequence[Path], configurations: Configurations, jobs: int, show_traceback: bool
+) -> Iterator[Checked]:
     """Check the files in order, in several processes where that pays."""
+    codes = [configurations.codes(path) for path in paths]
+    tracebacks = [show_traceback or configurations.wants_traceback(path) for path in paths]
     if jobs <= 0:
         jobs = min(os.cpu_count() or 1, len(paths) // _FILES_WORTH_A_PROCESS + 1)
-    _start(show_traceback)
+    _start()
     if jobs == 1 or len(paths) == 1:
-        yield from map(_check_file, paths)
+        yield from map(_check_file, paths, codes, tracebacks)
         return
     from concurrent.futures import ProcessPoolExecutor
 
-    with ProcessPoolExecutor(jobs, initializer=_start, initargs=(show_traceback,)) as pool:
-        yield from pool.map(_check_file, paths, chunksize=max(1, min(16, len(paths) // (4 * jobs))))
+    with ProcessPoolExecutor(jobs, initializer=_start) as pool:
+        chunk = max(1, min(16, len(paths) // (4 * jobs)))
+        yield from pool.map(_check_file, paths, codes, tracebacks, chunksize=chunk)
 
 
-def _start(show_traceback: bool) -> None:
+def _start() -> None:
     """Make this process's checker."""
     global _worker_checker
     from shaped.static.check import Checker
 
-    _worker_checker = Checker(show_traceback=show_traceback)
+    _worker_checker = Checker()
 
 
-def _check_file(path: Path) -> Checked:
+def _check_file(path: Path, codes: frozenset[str], show_traceback: bool) -> Checked:
     """Check one file with this process's checker."""
     from shaped.static.host import check_source, read_source
 
     assert _worker_checker is not None
+    _worker_checker.show_traceback = show_traceback
     if str(path) == _STDIN:
-        return check_source(_worker_checker, Path("<stdin>"), sys.stdin.read())
+        return check_source(_worker_checker, Path("<stdin>"), sys.stdin.read(), codes)
     try:
         source = read_source(path)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise UsageError(f"cannot read {path}: not text in the encoding {error.encoding}") from None
-    return check_source(_worker_checker, path, source)
+    checked = check_source(_worker_checker, path, source, codes)
+    return checked if show_traceback else checked._replace(traceback="")
 
 
 def _summary(errors: int, files_with_errors: int, files: int, style: Style) -> str:

@@ -34,3 +34,15 @@ CODES: Final[dict[str, Code]] = {
     "syntax": Code("Report files that are no Python"),
     "internal": Code("Report where the shape checker itself fails"),
 }
+
+# What is reported where nothing is configured.
+DEFAULT_CODES: Final = frozenset(code for code, meaning in CODES.items() if meaning.is_default)
+
+
+def parent_of(code: str) -> str:
+    """The code that stands for this one too; a code without a parent is its own.
+
+    >>> parent_of("shape-squeeze"), parent_of("dtype")
+    ('shape', 'dtype')
+    """
+    return code.partition("-")[0]

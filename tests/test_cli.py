@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from shaped.cli import main
+from shaped.codes import DEFAULT_CODES
 from shaped.static import suppress
 from shaped.static.check import Checker
 from shaped.static.report import Assumption, Diagnostic, Note, Report, ShownShape, Span
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 WANTED = re.compile(r"# BUG (\S+) (.*)$")
 
 
-def stand_in(checker: Checker, path: Path, source: str | None = None) -> Report:
+def stand_in(checker: Checker, path: Path, source: str | None = None, codes: frozenset[str] = DEFAULT_CODES) -> Report:
     """A check that reports each line with a comment `# BUG code message` from its first `=` to its end of code."""
     assert source is not None
     report = Report(str(path))
@@ -47,7 +48,7 @@ def stand_in(checker: Checker, path: Path, source: str | None = None) -> Report:
             report.statistics.without_rule["torch.mystery"] += 1
         if "%" in line:
             report.assumptions.append(Assumption(str(path), number, "d % h == 0"))
-    report.diagnostics, report.silenced = suppress.split(source, found)
+    report.diagnostics, report.silenced = suppress.split(source, suppress.chosen(found, codes))
     return report
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from shaped.codes import DEFAULT_CODES
 from shaped.static import functions, objects, program, suppress
 from shaped.static.imports import Imports
 from shaped.static.interpreter import Interpreter, TooMuch
@@ -36,14 +37,22 @@ class Checker:
         self.show_traceback = show_traceback
         self.read = read or (lambda path: path.read_text(encoding="utf-8"))
 
-    def check(self, path: Path, source: str | None = None) -> Report:
+    def check(self, path: Path, source: str | None = None, codes: frozenset[str] = DEFAULT_CODES) -> Report:
         """Check one file. A syntax error is one diagnostic with the code `syntax`.
+
+        Args:
+            path: the file.
+            source: its text, if that is not to be read from the disk.
+            codes: the codes of the errors that are reported.
 
         Raises:
             OSError: the file cannot be read.
         """
         with _deep_recursion():
-            return self._check(path.absolute(), source)
+            report = self._check(path.absolute(), source)
+        report.diagnostics = suppress.chosen(report.diagnostics, codes)
+        report.silenced = suppress.chosen(report.silenced, codes)
+        return report
 
     def _check(self, path: Path, source: str | None) -> Report:
         if source is None:

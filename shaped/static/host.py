@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from shaped.codes import DEFAULT_CODES
 from shaped.static.report import Diagnostic, Report, Span
 
 if TYPE_CHECKING:
@@ -79,16 +80,17 @@ def python_files(folder: Path) -> Iterator[Path]:
         yield from python_files(entry)
 
 
-def check_source(checker: Checker, path: Path, source: str) -> Checked:
+def check_source(checker: Checker, path: Path, source: str, codes: frozenset[str] = DEFAULT_CODES) -> Checked:
     """Check one file; a fault in the checker itself becomes one note that names the file.
 
     Args:
         checker: what checks it.
         path: the file, as the findings are to name it.
         source: its text.
+        codes: the codes of the errors that are reported.
     """
     try:
-        report = checker.check(path, source)
+        report = checker.check(path, source, codes)
     except Exception as fault:  # whatever it is, the host goes on
         report = Report(str(path), [fault_note(str(path), fault)])
         return Checked(report, source, traceback.format_exc())

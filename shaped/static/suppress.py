@@ -1,10 +1,12 @@
-"""`# type: ignore` comments: which findings a file's author has silenced, by mypy's own rules."""
+"""Which findings are not reported: by `# type: ignore` comments, under mypy's own rules, and by the codes chosen."""
 
 from __future__ import annotations
 
 import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
+
+from shaped.codes import parent_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,6 +53,16 @@ def apply(source: str, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     return split(source, diagnostics).kept
 
 
+def chosen(diagnostics: Iterable[Diagnostic], codes: frozenset[str]) -> list[Diagnostic]:
+    """The findings whose codes are to be reported; notes, such as a revealed shape, were asked for and stay.
+
+    Args:
+        diagnostics: what was found.
+        codes: the codes of the errors to report; `syntax` is reported in any case.
+    """
+    return [one for one in diagnostics if one.severity != "error" or one.code == "syntax" or one.code in codes]
+
+
 class _Comments(NamedTuple):
     """What a file's comments ask for: codes by line (none: all of them), and for the whole file."""
 
@@ -81,7 +93,7 @@ class _Comments(NamedTuple):
 
     def silence(self, diagnostic: Diagnostic) -> bool:
         """Whether a comment silences the finding."""
-        names = {diagnostic.code, diagnostic.code.partition("-")[0]}
+        names = {diagnostic.code, parent_of(diagnostic.code)}
         if self.whole_file or names & self.disabled:
             return True
         first = diagnostic.span.line
