@@ -9,12 +9,14 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import rivals
 from benchmarks.measure import table
 from benchmarks.shape_mutants.changes import Change, changes
+from benchmarks.shape_mutants.declaring import with_declared_dims
 from benchmarks.shape_mutants.judge import Behaviour, Effect, effect_of, observe
 from benchmarks.shape_mutants.sources import Source, sources
 from shaped.static.check import Checker
@@ -103,15 +105,28 @@ Said = set[str]
 
 def said_by_shaped(source: Source, text: str, *, uncalled: bool = False) -> Said:
     """The errors that `shaped check` gives for a program, or for it without what tries it out."""
-    text = text.partition("\ndef main(")[0] if uncalled else text
-    report = Checker().check(source.path, text)
+    report = Checker().check(source.path, without_main(text) if uncalled else text)
     return {f"{one.code}: {one.message}" for one in report.diagnostics if one.severity == "error"}
 
 
-def found_by(tool: Callable[[Sequence[Path]], rivals.Findings], judged: Sequence[Mutant]) -> tuple[list[bool], int]:
+def without_main(text: str) -> str:
+    """A program without what tries it out, which stands at its end."""
+    return text.partition("\ndef main(")[0]
+
+
+def found_by(
+    tool: Callable[[Sequence[Path]], rivals.Findings],
+    judged: Sequence[Mutant],
+    form: Callable[[str], str] = lambda text: text,
+) -> tuple[list[bool], int]:
     """Of which mutants a tool of `benchmarks.rivals` says what it does not say of the original, and its false alarms.
 
     The programs lie in folders of their own, one for each original, beside it.
+
+    Args:
+        tool: checks files.
+        judged: the mutants.
+        form: what the tool is given instead of a program's text.
     """
     with tempfile.TemporaryDirectory() as folder:
         paths: dict[Mutant | Source, Path] = {}
@@ -121,7 +136,7 @@ def found_by(tool: Callable[[Sequence[Path]], rivals.Findings], judged: Sequence
             home = Path(folder).resolve() / source.name.replace("/", "_")
             home.mkdir(exist_ok=True)
             paths[one] = home / f"{source.path.stem}_{k}.py"
-            paths[one].write_text(one.text, encoding="utf-8")
+            paths[one].write_text(form(one.text), encoding="utf-8")
         found = tool(list(paths.values()))
     said = {one: {finding.message for finding in found.get(path, [])} for one, path in paths.items()}
     alarms = sum(bool(said[one]) for one in paths if isinstance(one, Source))
@@ -191,14 +206,22 @@ def main() -> None:
 
 
 def _print_rivals(environment: Path, judged: list[Mutant]) -> None:
+    def declared_without_main(text: str) -> str:
+        return with_declared_dims(without_main(text))
+
     rows = []
-    for name, tool in (("pyrefly", rivals.pyrefly), ("torchtyc", rivals.torchtyc)):
-        if not (environment / "bin" / name).exists():
-            print(f"{name} is not installed in {environment}: left out")
+    for title, tool, form in (
+        ("pyrefly", rivals.pyrefly, str),
+        ("pyrefly, dims declared", rivals.pyrefly, with_declared_dims),
+        ("pyrefly, dims declared, no main", rivals.pyrefly, declared_without_main),
+        ("torchtyc", rivals.torchtyc, str),
+    ):
+        if not (environment / "bin" / title.partition(",")[0]).exists():
+            print(f"{title} is not installed in {environment}: left out")
             continue
         start = time.monotonic()
-        found, alarms = found_by(lambda files, tool=tool: tool(environment, files), judged)  # type: ignore[misc]  # binds this round's tool
-        rows.append([*row(name, judged, found), alarms, f"{time.monotonic() - start:.0f}"])
+        found, alarms = found_by(partial(tool, environment), judged, form)
+        rows.append([*row(title, judged, found), alarms, f"{time.monotonic() - start:.0f}"])
     head = ["tool", "mutants", "raises", "another shape", "other values", "found", "share", "false alarms", "seconds"]
     if rows:
         print(table(head, rows))

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.rivals import Finding, Findings
 from benchmarks.shape_mutants.changes import changes
+from benchmarks.shape_mutants.declaring import with_declared_dims
 from benchmarks.shape_mutants.judge import Behaviour, Effect, effect_of, observe
-from benchmarks.shape_mutants.measuring import Mutant, mutants, row, said_by_shaped
+from benchmarks.shape_mutants.measuring import Mutant, found_by, mutants, row, said_by_shaped, without_main
 from benchmarks.shape_mutants.sources import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PROGRAM = """\
 import torch
@@ -127,3 +133,28 @@ def test_a_mutant_shows_its_changed_line() -> None:
     change = next(one for one in changes(PROGRAM) if one.kind == "transpose dropped")
     *_, before, after = Mutant(source, change, Effect.SHAPE).difference.splitlines()
     assert before.replace(".transpose(1, 2)", "").split("- ")[1] == after.split("+ ")[1]
+
+
+def test_dims_are_declared_above_the_functions_whose_annotations_pyrefly_reads() -> None:
+    text = with_declared_dims(PROGRAM)
+    assert '    @static_jaxtyping("b t width")\n    def forward(' in text
+    assert text.count("static_jaxtyping") == 2  # the import and the method
+
+
+def test_annotations_that_pyrefly_refuses_are_left_undeclared() -> None:
+    text = 'def f(x: Float[Tensor, "b c*h"]) -> Float[Tensor, "b c"]: ...\n'
+    assert with_declared_dims(text) == text
+
+
+def test_a_tool_finds_a_mutant_if_it_says_what_it_does_not_say_of_the_original() -> None:
+    source = Source(Path("net_good.py"), PROGRAM)
+    change = next(one for one in changes(PROGRAM) if one.kind == "dim changed")
+    mutant = Mutant(source, change, Effect.VALUE)
+
+    def said(files: Sequence[Path]) -> Findings:
+        texts = {path: path.read_text(encoding="utf-8") for path in files}
+        return {path: [Finding(1, "both"), *([Finding(1, "new")] * (text != PROGRAM))] for path, text in texts.items()}
+
+    assert found_by(said, [mutant]) == ([True], 1)
+    assert found_by(lambda files: {path: [Finding(1, "both")] for path in files}, [mutant]) == ([False], 1)
+    assert found_by(said, [mutant], without_main)[1] == 1
