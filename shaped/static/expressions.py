@@ -14,6 +14,7 @@ from shaped.static import (
     calls,
     comparisons,
     conditions,
+    ends,
     functions,
     indexing,
     iteration,
@@ -219,7 +220,7 @@ def _formatted(interpreter: Interpreter, node: ast.JoinedStr) -> StaticValue:
 
 
 def _comprehension(interpreter: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> StaticValue:
-    content = _comprehend(interpreter, node, lambda: interpreter.evaluate(node.elt), names_in(node.elt))
+    content = _comprehend(interpreter, node, lambda: interpreter.evaluate(node.elt), (node.elt,))
     return distinct(interpreter, content) if isinstance(node, ast.SetComp) else ListValue(content)
 
 
@@ -227,7 +228,7 @@ def _dict_comprehension(interpreter: Interpreter, node: ast.DictComp) -> StaticV
     def pair() -> StaticValue:
         return (interpreter.evaluate(node.key), interpreter.evaluate(node.value))
 
-    content = _comprehend(interpreter, node, pair, names_in(node.key) | names_in(node.value))
+    content = _comprehend(interpreter, node, pair, (node.key, node.value))
     if isinstance(content, ManyValue):
         return DictValue({}, complete=False)
     items: dict[object, StaticValue] = {}
@@ -240,7 +241,7 @@ def _dict_comprehension(interpreter: Interpreter, node: ast.DictComp) -> StaticV
 
 
 def _comprehend(
-    interpreter: Interpreter, node: Comprehension, make: Callable[[], StaticValue], used: frozenset[str]
+    interpreter: Interpreter, node: Comprehension, make: Callable[[], StaticValue], parts: tuple[ast.expr, ...]
 ) -> tuple[StaticValue, ...] | ManyValue:
     """The items that a comprehension makes. Its names live in a scope of their own."""
     from shaped.static.values import Environment
@@ -251,7 +252,7 @@ def _comprehend(
     frame.environment = Environment(names, outer)
     facts = interpreter.context.facts
     try:
-        return _generate(interpreter, node.generators, make, used)
+        return _generate(interpreter, node.generators, make, parts)
     finally:
         frame.environment = outer
         interpreter.restore(facts, interpreter.context.certain)
@@ -260,14 +261,17 @@ def _comprehend(
 
 
 def _generate(
-    interpreter: Interpreter, generators: list[ast.comprehension], make: Callable[[], StaticValue], used: frozenset[str]
+    interpreter: Interpreter,
+    generators: list[ast.comprehension],
+    make: Callable[[], StaticValue],
+    parts: tuple[ast.expr, ...],
 ) -> tuple[StaticValue, ...] | ManyValue:
     if not generators:
         return (make(),)
     generator, rest = generators[0], generators[1:]
     iterable = interpreter.evaluate_present(generator.iter)
     counted = iteration.items(interpreter, iterable)
-    if counted and not rest and not generator.ifs and not names_in(generator.target) & used:
+    if counted and not rest and not generator.ifs and not any(names_in(generator.target) & names_in(p) for p in parts):
         # Every round makes the same: `[Block(width) for _ in range(12)]`.
         assignment.assign(interpreter, generator.target, counted[0])
         first = make()
@@ -284,17 +288,24 @@ def _generate(
                 continue
             for test in generator.ifs:
                 refinement.refine(interpreter, test, True)
-            more = _generate(interpreter, rest, make, used)
+            more = _generate(interpreter, rest, make, parts)
             made = operators.extended(interpreter, made, more)
             if None in truths:
                 made = ManyValue(_any(interpreter, made), interpreter.context.fresh())
         return made
     make_item, count = iteration.element(interpreter, iterable)
+    if not rest and not generator.ifs:
+
+        def make_end(item: StaticValue) -> None:
+            assignment.assign(interpreter, generator.target, item)
+            make()
+
+        ends.check_ends(interpreter, iterable, generator.target, parts, make_end)
     assignment.assign(interpreter, generator.target, make_item())
     for test in generator.ifs:
         conditions.truth(interpreter, test)
         refinement.refine(interpreter, test, True)
-    inner = _generate(interpreter, rest, make, used)
+    inner = _generate(interpreter, rest, make, parts)
     length = inner.length if isinstance(inner, ManyValue) else Dim.of(len(inner))
     total = count * length if count is not None and not generator.ifs else interpreter.context.fresh()
     return ManyValue(_any(interpreter, inner), total)

@@ -24,6 +24,7 @@ from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
 from shaped.static import expressions, lowering, program, statements
 from shaped.static.annotations import TypeForm
+from shaped.static.ends import Findings
 from shaped.static.fingerprints import Fingerprints
 from shaped.static.free_names import holds_functions
 from shaped.static.imports import Imports
@@ -107,6 +108,7 @@ class Interpreter:
         self.in_trial = 0
         self.operands: dict[int, Changes] = {}  # what later operands of `and` and `or` change where they are read
         self.guarded = False  # under a condition that was not understood
+        self.findings: Findings | None = None  # where the faults of a trial are kept that is to be looked at
         self._found: dict[tuple[int, str], Diagnostic] = {}
 
     # Evaluation
@@ -135,6 +137,8 @@ class Interpreter:
             self.report_found(node)
         if isinstance(value, TensorType):
             value = self._located(node, value)
+            if value.made is not None and value.made.place is None:
+                value = replace(value, made=replace(value.made, place=node))
             if self.counting:
                 self._count(node, value)
         elif self.counting and isinstance(value, tuple) and isinstance(node, (ast.Name, ast.Attribute)):
@@ -145,8 +149,15 @@ class Interpreter:
         """Report the faults that did not stop the operation at `node`."""
         for fault in self.context.found:
             if not self._is_meant(fault):
-                self.fault(node, fault)
+                self.fault(self._cause(fault) or node, fault)
         self.context.found.clear()
+
+    def _cause(self, fault: Fault) -> ast.AST | None:
+        """What a fault comes from, if it stands in the function under way."""
+        function = self.here.function
+        if fault.place is None or function is None:
+            return None
+        return next((node for node in ast.walk(function.node) if node is fault.place), None)
 
     def _is_meant(self, fault: Fault) -> bool:
         """Whether a function says in its name that it views elements across axes: a relative shift, a skew."""
@@ -293,6 +304,9 @@ class Interpreter:
 
     def fault(self, node: ast.AST, fault: Fault) -> None:
         """Report a fault at `node`, or at the call that leads there when the fault is the caller's."""
+        if self.findings is not None and self.muted == self.findings.muted:
+            self.findings.faults.append((node, fault))
+            return
         if self.muted or (self.here.caller is not None and self.guarded):
             # In a call, a path under a condition that was not understood may be none that this caller takes.
             return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim, Symbol
 from shaped.spec.values import TensorType
-from shaped.static import assignment, conditions, iteration, refinement
+from shaped.static import assignment, conditions, ends, iteration, refinement
 from shaped.static.changes import objects_changed
 from shaped.static.join import covers, forgotten, join, join_many
 from shaped.static.journal import Change, Changes, Missing
@@ -61,7 +61,17 @@ def execute_for(interpreter: Interpreter, node: ast.For | ast.AsyncFor) -> bool:
     def start() -> None:
         assignment.assign(interpreter, node.target, element())
 
-    _run_widened(interpreter, start, node.body, None if is_changed else count)
+    def run_end(item: StaticValue) -> None:
+        assignment.assign(interpreter, node.target, item)
+        interpreter.execute(node.body)
+
+    _run_widened(
+        interpreter,
+        start,
+        node.body,
+        None if is_changed else count,
+        lambda: ends.check_ends(interpreter, iterable, node.target, node.body, run_end),
+    )
     return interpreter.execute(node.orelse)
 
 
@@ -157,10 +167,18 @@ def _assigned(root: ast.stmt) -> frozenset[str]:
     return frozenset(node.id for node in walk(root) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
 
 
-def _run_widened(interpreter: Interpreter, start: Callable[[], None], body: list[ast.stmt], count: Dim | None) -> bool:
+def _run_widened(
+    interpreter: Interpreter,
+    start: Callable[[], None],
+    body: list[ast.stmt],
+    count: Dim | None,
+    check_ends: Callable[[], None] | None = None,
+) -> bool:
     """Run a body once from a state that holds for every round; whether a path broke out of it."""
     context = interpreter.context
     grown = _widen_entry(interpreter, start, body)
+    if check_ends is not None:
+        check_ends()
     certain = context.certain
     context.certain = False
     loop = Loop(0, interpreter.journal.depth())
