@@ -45,6 +45,7 @@ class Fault(Exception):
         dims: the sizes at fault; their origins become notes.
         sizes: the smallest sizes of named dims for which it fails, if they are not obvious from the message.
         code: the diagnostic code, `shape` unless the fault has a sub-code.
+        place: what it comes from, if not the operation under way: a node of the program, set by who reads the program.
 
     >>> str(ShapeError("matmul", "inner dimensions 5 and 4 differ", "(3, 5) @ (4, 8)"))
     'matmul: (3, 5) @ (4, 8): inner dimensions 5 and 4 differ'
@@ -57,6 +58,7 @@ class Fault(Exception):
     dims: tuple[Dim, ...] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
     code: str = "shape"
+    place: object = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.hint:
@@ -75,6 +77,13 @@ class DtypeError(Fault):
     """An operation on dtypes that torch refuses, or an annotation's dtype that is not met."""
 
     code: str = "dtype"
+
+
+@dataclass
+class DeviceError(Fault):
+    """An operation on tensors of several devices, or on a device that has no such dtype, which torch refuses."""
+
+    code: str = "device"
 
 
 class AnnotationError(Fault):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from shaped.errors import Fault, ShapeError
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.shape import Shape
+from shaped.spec.silent_broadcast import report_unmeant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def broadcast(context: Context, operation: str, *tensors: TensorType, operands: str = "", symbol: str = ", ") -> Shape:
-    """The shape that `tensors` broadcast to.
+    """The shape that `tensors` broadcast to. A broadcast that runs, but is hardly meant, is reported.
 
     Sizes are aligned from the last axis; a size 1 and a missing axis stretch. A size that was not followed against a
     size is taken as that size, since it is either equal or 1.
@@ -40,30 +41,43 @@ def broadcast(context: Context, operation: str, *tensors: TensorType, operands: 
     (b, 5, d)
     """
     with uncertain_if_joined(context, *tensors):
-        shapes = [tensor.shape for tensor in tensors]
 
         def shown() -> str:
-            return operands or symbol.join(map(str, shapes))
+            return operands or symbol.join(map(str, tensors))
 
-        packed = [shape for shape in shapes if shape.pack is not None]
-        if not packed:
-            return Shape(_broadcast_dims(context, operation, [shape.dims for shape in shapes], shown))
-        first = packed[0]
-        aligned = all(shape.pack == first.pack and len(shape.tail) == len(first.tail) for shape in packed)
-        if aligned and all(shape.rank is None or shape.rank <= len(first.tail) for shape in shapes):
-            heads = [shape.head for shape in packed]
-            tails = [shape.tail if shape.pack is not None else shape.dims for shape in shapes]
-            head = _broadcast_dims(context, operation, heads, shown, last=None)
-            return Shape((*head, first.axes[len(first.head)], *_broadcast_dims(context, operation, tails, shown)))
-        # Where a pack hides an axis, its size there is not known.
-        length = max(len(shape.tail) if shape.pack is not None else len(shape.dims) for shape in shapes)
-        columns = [
-            (*(context.fresh() for _ in range(length - len(shape.tail))), *shape.tail)
-            if shape.pack is not None
-            else shape.dims
-            for shape in shapes
-        ]
-        return Shape((context.fresh_pack(), *_broadcast_dims(context, operation, columns, shown)))
+        shape = _broadcast(context, operation, [tensor.shape for tensor in tensors], shown)
+        report_unmeant(context, operation, tensors, shape, shown)
+    return shape
+
+
+def broadcast_shape(context: Context, operation: str, *tensors: TensorType, operands: str = "") -> Shape:
+    """`broadcast` where the call says itself that it broadcasts, or the caller reports what is not meant."""
+    with uncertain_if_joined(context, *tensors):
+        return _broadcast(
+            context, operation, [tensor.shape for tensor in tensors], lambda: operands or ", ".join(map(str, tensors))
+        )
+
+
+def _broadcast(context: Context, operation: str, shapes: Sequence[Shape], shown: Callable[[], str]) -> Shape:
+    packed = [shape for shape in shapes if shape.pack is not None]
+    if not packed:
+        return Shape(_broadcast_dims(context, operation, [shape.dims for shape in shapes], shown))
+    first = packed[0]
+    aligned = all(shape.pack == first.pack and len(shape.tail) == len(first.tail) for shape in packed)
+    if aligned and all(shape.rank is None or shape.rank <= len(first.tail) for shape in shapes):
+        heads = [shape.head for shape in packed]
+        tails = [shape.tail if shape.pack is not None else shape.dims for shape in shapes]
+        head = _broadcast_dims(context, operation, heads, shown, last=None)
+        return Shape((*head, first.axes[len(first.head)], *_broadcast_dims(context, operation, tails, shown)))
+    # Where a pack hides an axis, its size there is not known.
+    length = max(len(shape.tail) if shape.pack is not None else len(shape.dims) for shape in shapes)
+    columns = [
+        (*(context.fresh() for _ in range(length - len(shape.tail))), *shape.tail)
+        if shape.pack is not None
+        else shape.dims
+        for shape in shapes
+    ]
+    return Shape((context.fresh_pack(), *_broadcast_dims(context, operation, columns, shown)))
 
 
 def broadcast_sizes(
@@ -127,8 +141,14 @@ def _broadcast_dims(
                     )
 
                 size = broadcast_sizes(context, size, other, fault, rows)
-        result.append(size)
+        result.append(_one(rows, offset, length) if size == ONE else size)
     return tuple(reversed(result))
+
+
+def _one(rows: Sequence[tuple[Dim, ...]], offset: int, length: int) -> Dim:
+    """The size 1 of an axis at which all operands have it: a new one if an operand of full rank made it anew."""
+    ones = [row[-offset] for row in rows if len(row) == length]
+    return next((one for one in ones if one.origin is None), ones[0])
 
 
 def new_axes_hint(rows: Sequence[tuple[Dim, ...]]) -> str:

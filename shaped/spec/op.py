@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from shaped.errors import DtypeError, Fault
 from shaped.spec.broadcast import uncertain_if_joined
 from shaped.spec.merged_axes import kept
+from shaped.spec.provenance import remembering
 from shaped.spec.values import UNKNOWN, TensorType, Value
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Op:
             except Fault as fault:
                 _show_operands(fault, (*args, *kwargs.values()))
                 raise
+            result = remembering(self.name, self.rule.__module__, tensors, result)
             return _with_merged_axes(context, self.name, self.rule.__module__, tensors, result)
 
 

@@ -9,6 +9,7 @@ from shaped.errors import DtypeError, Fault, ShapeError
 from shaped.spec.broadcast import broadcast, is_joined, uncertain_if_joined
 from shaped.spec.op import op
 from shaped.spec.promotion import category, common_device, is_number, result_type
+from shaped.spec.provenance import carried
 from shaped.spec.values import UNKNOWN, TensorType, Value
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def pointwise(
     ):
         return UNKNOWN
     shape = tensors[0].shape if len(tensors) == 1 else broadcast(context, operation, *tensors, symbol=symbol)
-    return TensorType(shape, dtype(result_type(*operands)), common_device(tensors), is_joined(*tensors))
+    made = carried(operation, tensors)
+    return TensorType(shape, dtype(result_type(*operands)), common_device(tensors), is_joined(*tensors), made=made)
 
 
 def as_tensor(context: Context, value: Value) -> TensorType:

@@ -12,6 +12,7 @@ from shaped.spec.shape import Axis, Shape
 
 if TYPE_CHECKING:
     from shaped.spec.op import Module
+    from shaped.spec.provenance import Made
 
 
 class Unknown(enum.Enum):
@@ -32,7 +33,8 @@ class TensorType:
 
     `joined` says that its shape was joined from several paths, so that what holds for only some named sizes is no error
     with it. `merged` gives the factors, outermost first, of axes that were put together of others (`axis_order`): of
-    each axis whose size is their product. An operation that does not say that it keeps them drops them.
+    each axis whose size is their product. `made` is what is remembered of the operation that made it (`provenance`). An
+    operation that does not say that it keeps these drops them.
     """
 
     shape: Shape
@@ -40,6 +42,7 @@ class TensorType:
     device: str | None = None
     joined: bool = False
     merged: tuple[tuple[Dim, ...], ...] = ()
+    made: Made | None = None
 
     @staticmethod
     def of(*axes: Axis | int, dtype: DType = ANY_DTYPE) -> TensorType:
@@ -47,7 +50,7 @@ class TensorType:
         return TensorType(Shape.of(*axes), dtype)
 
     def with_shape(self, shape: Shape) -> TensorType:
-        """A tensor of the same dtype and device with another shape, of whose axes nothing is remembered."""
+        """A tensor of the same dtype and device with another shape, of which nothing is remembered."""
         return TensorType(shape, self.dtype, self.device, self.joined)
 
     def with_dtype(self, dtype: DType) -> TensorType:
@@ -56,6 +59,13 @@ class TensorType:
 
     def __str__(self) -> str:
         return str(self.shape)
+
+
+@dataclass(frozen=True)
+class Device:
+    """A `torch.device`: `cpu`, `cuda:1`, `cuda` for the current one of these; None if it is not known which."""
+
+    name: str | None
 
 
 @dataclass(frozen=True)
@@ -75,4 +85,6 @@ class Many:
 
 
 # bool stands before the numbers in every match: a Python bool is an int, a Dim is not.
-Value = Union[TensorType, Dim, Ratio, bool, float, str, None, DType, "tuple[Value, ...]", Many, "Module", Unknown]
+Value = Union[
+    TensorType, Dim, Ratio, bool, float, str, None, DType, Device, "tuple[Value, ...]", Many, "Module", Unknown
+]

@@ -32,16 +32,7 @@ PUBLIC = CASES / "public"
 
 # Silent faults that the checker does not find yet, with the reason. One that it starts to find has to leave this list.
 NOT_YET_FOUND: dict[str, str] = {
-    "062_masked_nll_mask_row_vs_loss_column_bad": "needs the strict reading of broadcasting",
-    "084_position_index_instead_of_slice_bad": "needs the strict reading of broadcasting",
-    "086_mixture_weights_normalised_over_batch_bad": "the shapes fit; which axis is meant is in the names only",
-    "088_multi_view_log_softmax_over_batch_bad": "the shapes fit; which axis is meant is in the names only",
-    "089_normalize_default_dim_on_token_features_bad": "the shapes fit; which axis is meant is in the names only",
-    "092_layer_norm_over_all_trailing_dims_bad": "the shapes fit; which axis is meant is in the names only",
-    "094_kl_sum_without_dim_then_mask_bad": "a reduction or an equation that fits, but is not meant",
-    "102_named_einsum_typo_bad": "a reduction or an equation that fits, but is not meant",
     "104_length_mask_from_feature_axis_bad": "not visible in shapes",
-    "108_acme_coefficients_times_log_prob_bad": "needs the strict reading of broadcasting",
 }
 
 # Faults that show only where a call gives sizes: by themselves, two sizes that a caller chose may be equal.

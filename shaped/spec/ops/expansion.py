@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import DtypeError, ShapeError
 from shaped.spec.axis_order import factors_of, remembered
-from shaped.spec.broadcast import broadcast
+from shaped.spec.broadcast import broadcast_shape
 from shaped.spec.dims import ONE, Dim, product
 from shaped.spec.dtypes import BOOL, COMPLEX, FLOATS, INT64
 from shaped.spec.merged_axes import repeated_axes
@@ -94,7 +94,7 @@ def broadcast_tensors(context: Context, *tensors: Value) -> Value:
     parts = _tensors(context, tensors)
     if parts is None:
         return UNKNOWN
-    shape = broadcast(context, "broadcast_tensors", *parts)
+    shape = broadcast_shape(context, "broadcast_tensors", *parts)
     return tuple(part.with_shape(shape) for part in parts)
 
 
@@ -112,7 +112,7 @@ def broadcast_shapes(context: Context, *shapes: Value) -> Value:
         if sizes is None:
             return UNKNOWN
         parts.append(TensorType(Shape(tuple(size(context, each) for each in sizes))))
-    return broadcast(context, "broadcast_shapes", *parts).dims
+    return broadcast_shape(context, "broadcast_shapes", *parts).dims
 
 
 @op("repeat", "Tensor.repeat", formula="y[..., i, ...] = x[..., i % n, ...]")

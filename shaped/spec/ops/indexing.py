@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Final, Union
 
 from shaped.errors import DtypeError, ShapeError
 from shaped.spec.axis_order import remembered
-from shaped.spec.broadcast import broadcast, is_joined, new_axes_hint, uncertain_if_joined
+from shaped.spec.broadcast import broadcast_shape, is_joined, new_axes_hint, uncertain_if_joined
 from shaped.spec.dims import ONE, ZERO, Dim, Min, ceildiv, minimum
 from shaped.spec.dtypes import BOOL, COMPLEX, FLOATS, INT64
 from shaped.spec.facts import Status
 from shaped.spec.ops.arguments import at_least_zero, require_expands
+from shaped.spec.provenance import Row, left_by, named
 from shaped.spec.shape import Axis, Pack, Shape
 from shaped.spec.values import UNKNOWN, Many, TensorType, Unknown, Value
 
@@ -63,7 +64,7 @@ def index(context: Context, input: TensorType, items: tuple[Index, ...]) -> Tens
     operands = [input, *(item for item in items if isinstance(item, TensorType))]
     with uncertain_if_joined(context, *operands):
         result = _indexed(context, input, items)
-    result = replace(result, joined=is_joined(*operands))
+    result = replace(result, joined=is_joined(*operands), made=_row(context, input, items, result))
     # An index tensor may bring the elements of an axis into another order.
     return remembered(result, input.merged) if input.merged and len(operands) == 1 else result
 
@@ -78,6 +79,22 @@ def _indexed(context: Context, input: TensorType, items: tuple[Index, ...]) -> T
     if any(column is None for column in columns):
         return input.with_shape(Shape.of(context.fresh_pack()))
     return input.with_shape(_placed(context, input, [column for column in columns if column is not None]))
+
+
+def _row(context: Context, input: TensorType, items: tuple[Index, ...], result: TensorType) -> Row | None:
+    """What is remembered of an index that is a named size: that a slice to that size may have been meant."""
+    places = [i for i, item in enumerate(items) if isinstance(item, Dim) and named(item)]
+    if len(places) != 1 or result.shape.rank is None:
+        return None
+    (place,) = places
+    size = items[place]
+    assert isinstance(size, Dim)
+    sliced = _indexed(context, input, (*items[:place], Slice(None, size), *items[place + 1 :])).shape
+    for axis, length in enumerate(sliced.axes):
+        # The length is min(t, n) in a table of n rows.
+        if isinstance(length, Dim) and size.symbols() <= length.symbols() and sliced.replace(axis) == result.shape:
+            return Row(input.shape, size, sliced.replace(axis, size))
+    return None
 
 
 def setitem(context: Context, input: TensorType, items: tuple[Index, ...], value: Value) -> None:
@@ -203,7 +220,7 @@ def _column(context: Context, input: TensorType, item: Index, consumed: tuple[Ax
         case None:
             return _Column((ONE,))
         case Slice():
-            return _Column(tuple(_sliced(context, axis, item) for axis in consumed))
+            return _Column(tuple(left_by("a slice", _sliced(context, axis, item)) for axis in consumed))
         case bool():
             return _Column(picks=TensorType(Shape.of(int(item)), INT64))
         case TensorType():
@@ -267,7 +284,7 @@ def _placed(context: Context, input: TensorType, columns: Sequence[_Column]) -> 
         return _shape(context, [axis for column in columns for axis in column.kept])
     picks = [column.picks for column in columns if column.picks is not None]
     operands = f"{input} at {', '.join(map(str, picks))}"
-    picked = picks[0].shape if len(picks) == 1 else broadcast(context, "index", *picks, operands=operands)
+    picked = picks[0].shape if len(picks) == 1 else broadcast_shape(context, "index", *picks, operands=operands)
     between = [axis for column in columns[picking[0] : picking[-1] + 1] for axis in column.kept]
     for i, column in enumerate(columns):
         if i == picking[0] and not between:

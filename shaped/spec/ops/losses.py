@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
-from shaped.spec.broadcast import broadcast, uncertain_if_joined
+from shaped.spec.broadcast import broadcast, broadcast_shape, uncertain_if_joined
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.dtypes import DType
 from shaped.spec.op import op
@@ -13,6 +13,7 @@ from shaped.spec.ops.arguments import require_expands
 from shaped.spec.ops.options import flag, optional_tensor, require_equal
 from shaped.spec.promotion import as_float, as_real, result_type
 from shaped.spec.shape import Shape
+from shaped.spec.silent_broadcast import report_stretched_loss, target_hint
 from shaped.spec.values import TensorType
 
 if TYPE_CHECKING:
@@ -91,30 +92,22 @@ def _elementwise(
     allowed: tuple[str, ...] = REDUCTIONS,
 ) -> TensorType:
     """A loss of each pair of elements, broadcast as torch does (with a warning for some losses)."""
-    shape = broadcast(context, operation, input, target, operands=named_pair(input, target))
+    operands = named_pair(input, target)
+    shape = _paired(context, operation, input, target, operands, reduction)
     losses = TensorType(shape, result_type(input, target), input.device, input.joined or target.joined)
-    if operation in _MEANT_FOR_EQUAL_SHAPES and context.certain and not losses.joined:
-        _refuse_two_stretched(context, operation, input, target, shape)
     return reduce_loss(context, operation, losses, reduction, size_average, reduce, allowed)
 
 
-# torch warns where their operands' shapes differ.
-_MEANT_FOR_EQUAL_SHAPES = frozenset(["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"])
-
-
-def _refuse_two_stretched(
-    context: Context, operation: str, input: TensorType, target: TensorType, shape: Shape
-) -> None:
-    """Report operands of different ranks that are both stretched: a loss of (b, 1) and (b,) compares each with each."""
-    shapes = (input.shape, target.shape)
-    if None in (input.shape.rank, target.shape.rank) or input.shape.rank == target.shape.rank or shape in shapes:
-        return
-    if any(dim.has_unknown for dim in (*input.shape.dims, *target.shape.dims, *shape.dims)):
-        return
-    reason, hint = f"both are stretched to {shape}, equal shapes expected", _fitting_target(*shapes)
-    context.found.append(
-        ShapeError(operation, reason, named_pair(input, target), hint, dims=shape.dims, code="shape-broadcast")
-    )
+def _paired(
+    context: Context, operation: str, input: TensorType, target: TensorType, operands: str, reduction: Value
+) -> Shape:
+    """The shape that input and target broadcast to. Where the losses of all pairs are reduced they are not meant."""
+    if reduction == "none":
+        return broadcast(context, operation, input, target, operands=operands)
+    shape = broadcast_shape(context, operation, input, target, operands=operands)
+    with uncertain_if_joined(context, input, target):
+        report_stretched_loss(context, operation, input, target, shape, operands)
+    return shape
 
 
 def _check_same_weight(context: Context, operation: str, input: TensorType, weight: Value) -> None:
@@ -349,7 +342,7 @@ def _binary(
     size_average: Value,
     reduce: Value,
 ) -> TensorType:
-    hint = _fitting_target(input.shape, target.shape)
+    hint = target_hint(input.shape, target.shape)
     shape = require_same_shape(context, operation, input, target, named_pair(input, target), hint)
     for weight in weights:
         tensor = optional_tensor(context, weight)
@@ -367,17 +360,6 @@ def _binary(
             require_expands(context, tensor.shape, shape, fault)
     losses = TensorType(shape, result_type(input, target), input.device)
     return reduce_loss(context, operation, losses, reduction, size_average, reduce)
-
-
-def _fitting_target(input: Shape, target: Shape) -> str:
-    """What makes a target one axis longer or shorter fit: `target.unsqueeze(1)?`."""
-    if input.rank is None or target.rank is None:
-        return ""
-    if input.rank == target.rank + 1 and input.dims[-1] == ONE and input.dims[:-1] == target.dims:
-        return f"target.unsqueeze({target.rank})?"
-    if input.rank == target.rank - 1 and target.dims[-1] == ONE and target.dims[:-1] == input.dims:
-        return f"target.squeeze({input.rank})?"
-    return ""
 
 
 @op("gaussian_nll_loss", "torch.nn.functional.gaussian_nll_loss", formula="mean(log(v) + (x - y)**2/v)/2")
@@ -398,7 +380,7 @@ def gaussian_nll_loss(
     operation = "gaussian_nll_loss"
     variance = optional_tensor(context, var)
     operands = named_pair(input, target) + (f", var {variance}" if variance is not None else "")
-    shape = broadcast(context, operation, input, target, operands=operands)
+    shape = _paired(context, operation, input, target, operands, reduction)
     if variance is not None and input.shape.rank is not None and variance.shape.rank is not None:
         own, wanted = variance.shape, input.shape.dims
         if own.rank == len(wanted) - 1:

@@ -1,0 +1,144 @@
+"""What a tensor remembers of the operation that made it, where its shape does not say enough.
+
+The rules on broadcasts that run and are wrong (`silent_broadcast`) read it: whether an axis of size 1 was put there to
+be stretched or was left by an operation, and whether a tensor without an axis once had it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from shaped.errors import Origin
+from shaped.spec.atoms import Kind
+from shaped.spec.dims import ONE, Dim
+from shaped.spec.shape import Axis, Shape
+from shaped.spec.values import TensorType, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """A scalar: an operation over all elements of its operands.
+
+    Args:
+        operation: the reduction, or a loss that reduces.
+        operands: the shapes of its tensors; the first is what was reduced.
+        is_loss: whether it is a loss, which `reduction="none"` gives for each element.
+        place: where the program made it; set by whoever reads the program.
+    """
+
+    operation: str
+    operands: tuple[Shape, ...]
+    is_loss: bool
+    place: object = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a table, taken at an index that is a named size: `table[:, t]`.
+
+    Args:
+        table: the shape of the table.
+        size: the index.
+        sliced: what `table[:, :t]` would be.
+        place: as of `Reduced`.
+    """
+
+    table: Shape
+    size: Dim
+    sliced: Shape
+    place: object = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The numbers of an axis, as `arange` gives them: what is compared with them is compared with each."""
+
+    place: object = field(default=None, compare=False)
+
+
+Made = Reduced | Row | Counted
+
+# Operations that leave an axis of size 1 because they work so, not for the axis to be stretched. Of those that give
+# values and indices with keepdim=True the values are often put beside what they were taken from, the indices are not.
+_LEAVE_AN_AXIS: Final = frozenset(["gather", "take_along_dim", "topk", "multinomial", "argmax", "argmin"])
+_INDICES_LEAVE_AN_AXIS: Final = frozenset(["max", "min", "median", "nanmedian", "mode", "kthvalue"])
+_REDUCTIONS: Final = frozenset(["sum", "mean", "nansum", "nanmean"])
+_LINEAR: Final = frozenset(
+    [
+        *("mul", "multiply", "div", "divide", "true_divide"),
+        *("add", "sub", "subtract", "rsub", "neg", "negative", "positive"),
+    ]
+)
+_LOSSES: Final = frozenset(["losses", "class_losses", "distances"])
+
+
+def remembering(operation: str, file: str, tensors: Sequence[TensorType], result: Value) -> Value:
+    """The result of an operation, with what is to be remembered of it.
+
+    Args:
+        operation: its name.
+        file: the file of the table that declares it.
+        tensors: its operands.
+        result: what its rule gave.
+    """
+    if operation in _LEAVE_AN_AXIS:
+        return _with_left_axes(operation, result)
+    if operation in _INDICES_LEAVE_AN_AXIS and isinstance(result, tuple) and result:
+        return (*result[:-1], _with_left_axes(operation, result[-1]))
+    if not isinstance(result, TensorType):
+        return result
+    if operation == "arange":
+        return replace(result, made=Counted())
+    if not result.shape.axes and result.made is None and tensors and tensors[0].shape.axes:
+        is_loss = file.rpartition(".")[2] in _LOSSES
+        if is_loss or operation in _REDUCTIONS:
+            return replace(result, made=Reduced(operation, tuple(each.shape for each in tensors), is_loss))
+    return result
+
+
+def _with_left_axes(operation: str, result: Value) -> Value:
+    if isinstance(result, tuple):
+        return tuple(_with_left_axes(operation, part) for part in result)
+    if not isinstance(result, TensorType) or ONE not in result.shape.axes:
+        return result
+    return replace(result, shape=Shape(tuple(left_by(operation, axis) for axis in result.shape.axes)))
+
+
+def left_by(operation: str, axis: Axis) -> Axis:
+    """The axis; one of size 1 is said to be what the operation left, not made to be stretched."""
+    if not isinstance(axis, Dim) or axis != ONE or axis.origin is not None:
+        return axis
+    return axis.at(Origin(f"the axis that {operation} leaves"))
+
+
+def is_left_over(size: Dim) -> bool:
+    """Whether a size 1 was declared, or left by an operation. Others are new axes, made to be stretched.
+
+    A size that was declared (by an annotation, as `out_features`) has an origin; `x[:, None]`, `keepdim=True` and a 1
+    that is given to `view` have none.
+    """
+    return size == ONE and size.origin is not None
+
+
+def carried(operation: str, operands: Sequence[TensorType]) -> Made | None:
+    """What the result of an elementwise operation remembers of its operands, which are its tensors.
+
+    A scalar stays what it is under numbers and other scalars; of a plain sum or mean only multiples are followed, since
+    what else is made of it (the root of a mean) is a scale.
+    """
+    made = [each.made for each in operands if each.made is not None]
+    if not made or (len(operands) > 1 and any(each.shape.axes for each in operands)):
+        return None
+    if len(made) == 1 and (operation in _LINEAR or not isinstance(made[0], Reduced) or made[0].is_loss):
+        return made[0]
+    return next((each for each in made if isinstance(each, Reduced) and each.is_loss), None)
+
+
+def named(size: Dim) -> bool:
+    """Whether a size is a name of an annotation, and so any size."""
+    symbol = size.symbol
+    return symbol is not None and symbol.kind is Kind.NAME

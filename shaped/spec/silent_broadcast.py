@@ -1,0 +1,209 @@
+"""Broadcasts that run and mean something else than was meant.
+
+- Both operands are stretched to all pairs: a column (b, 1) against (b,) gives (b, b). It is meant where somebody made
+  the new axis for it, as `x[:, None] - x`; it is not where the size 1 was declared or left over: by an annotation, by
+  `nn.Linear(d, 1)`, by `gather`.
+- One row of a table, taken at the length of a sequence, is spread over the sequence: `x + table[:, x.shape[1]]`.
+- A scalar that a loss or a sum without a dim gave is spread over the elements that it was taken over.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from shaped.errors import ShapeError
+from shaped.spec.axis_roles import Role, roles
+from shaped.spec.dims import ONE, Dim
+from shaped.spec.provenance import Counted, Reduced, Row, is_left_over, named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from shaped.spec.context import Context
+    from shaped.spec.shape import Shape
+    from shaped.spec.values import TensorType
+
+# How operations use a tensor beside a scalar.
+_USES: Final = {
+    **dict.fromkeys(["mul", "multiply"], "multiplied by"),
+    **dict.fromkeys(["div", "divide", "true_divide"], "divided by"),
+    **dict.fromkeys(["where", "masked_fill", "masked_select"], "masked by"),
+}
+
+
+def report_unmeant(
+    context: Context, operation: str, tensors: Sequence[TensorType], shape: Shape, shown: Callable[[], str]
+) -> None:
+    """Report a broadcast of `tensors` to `shape` that is not meant.
+
+    Args:
+        context: the path.
+        operation: its name.
+        tensors: the operands.
+        shape: what they broadcast to.
+        shown: the operands as the message shows them.
+    """
+    if len(tensors) < 2 or not context.certain:
+        return
+    first = tensors[0].shape.axes
+    if all(len(tensor.shape.axes) == len(first) for tensor in tensors):
+        return
+    rows = [tensor for tensor in tensors if tensor.made is not None]
+    for tensor in rows:
+        if isinstance(tensor.made, Row):
+            _report_row(context, operation, tensor, tensor.made, tensors)
+        elif isinstance(tensor.made, Reduced) and operation in _USES:
+            _report_scalar(context, operation, tensor, tensor.made, tensors)
+    if any(isinstance(tensor.made, Counted) for tensor in rows):
+        return
+    if any(is_left_over(axis) for tensor in tensors for axis in tensor.shape.axes if isinstance(axis, Dim)):
+        _report_pairs(context, operation, tensors, shape, shown)
+
+
+def _report_pairs(
+    context: Context, operation: str, tensors: Sequence[TensorType], shape: Shape, shown: Callable[[], str]
+) -> None:
+    """Report a named size that stands at two axes of the result, at one of which an axis left over was stretched."""
+    for column in tensors:
+        for other in tensors:
+            size = _doubled(column.shape, other.shape)
+            if size is not None and not any(_count(tensor.shape, size) > 1 for tensor in tensors):
+                reason = f"both are stretched to {shape}, all pairs of {size}"
+                one = next(axis for axis in column.shape.dims if is_left_over(axis))
+                hint = _pair_hint(column.shape, other.shape)
+                context.found.append(
+                    ShapeError(operation, reason, shown(), hint, dims=(size, one), code="shape-broadcast")
+                )
+                return
+
+
+def _count(shape: Shape, size: Dim) -> int:
+    return sum(axis == size for axis in shape.axes)
+
+
+def _doubled(column: Shape, other: Shape) -> Dim | None:
+    """The named size of `other` to which an axis of `column` that was left over is stretched, though it has it itself.
+
+    >>> from shaped.errors import Origin
+    >>> from shaped.spec.shape import Shape
+    >>> b = Dim.name("b")
+    >>> print(_doubled(Shape.of(b, Dim.of(1).at(Origin("out_features"))), Shape.of(b)))
+    b
+    """
+    if column.rank is None or other.rank is None or other.rank >= column.rank:
+        return None
+    lacking = column.dims[: column.rank - other.rank]
+    for i, size in enumerate(other.dims, start=len(lacking)):
+        if is_left_over(column.dims[i]) and named(size) and size in lacking:
+            return size
+    return None
+
+
+def report_stretched_loss(
+    context: Context, operation: str, tensor: TensorType, target: TensorType, shape: Shape, operands: str
+) -> None:
+    """Report a loss, reduced to one number, whose operands of different ranks are both stretched to `shape`.
+
+    Nobody wants the mean of the losses of all pairs, so that it does not matter what the sizes are or who made them.
+    """
+    shapes = (tensor.shape, target.shape)
+    ranks = {each.rank for each in shapes}
+    if not context.certain or None in ranks or len(ranks) == 1 or shape in shapes:
+        return
+    if any(dim.has_unknown for each in (*shapes, shape) for dim in each.dims):
+        return
+    reason, hint = f"both are stretched to {shape}, equal shapes expected", target_hint(*shapes)
+    context.found.append(ShapeError(operation, reason, operands, hint, dims=shape.dims, code="shape-broadcast"))
+
+
+def target_hint(shape: Shape, target: Shape) -> str:
+    """What makes a target of one axis more or less than `shape` fit: `target.unsqueeze(1)?`."""
+    if shape.rank is None or target.rank is None or abs(shape.rank - target.rank) != 1:
+        return ""
+    longer, shorter = (shape, target) if shape.rank > target.rank else (target, shape)
+    for axis, size in enumerate(longer.dims):
+        if size == ONE and longer.replace(axis) == shorter:
+            return f"target.{'unsqueeze' if longer is shape else 'squeeze'}({axis})?"
+    return ""
+
+
+def _pair_hint(column: Shape, other: Shape) -> str:
+    """What makes a column and a tensor of one axis less fit: `.squeeze(-1) on (b, 1)?`."""
+    for axis, size in enumerate(column.dims):
+        if size == ONE and column.replace(axis) == other:
+            return f".squeeze({-1 if axis == len(column.dims) - 1 else axis}) on {column}?"
+    return ""
+
+
+def _report_row(context: Context, operation: str, row: TensorType, made: Row, tensors: Sequence[TensorType]) -> None:
+    """Report a row that is spread over the axis whose size was its index, where a slice would have fitted."""
+    for other in tensors:
+        if other is not row and _fits(made, row.shape, other.shape):
+            reason = f"takes one row, which {operation} spreads over the axis {made.size} of {other}"
+            fault = ShapeError(
+                "index", reason, f"{made.table} at {made.size}", f":{made.size}?", (made.size,), code="shape-broadcast"
+            )
+            fault.place = made.place
+            context.found.append(fault)
+            return
+
+
+def _fits(made: Row, row: Shape, other: Shape) -> bool:
+    """Whether the slice has the size where `other` has it, and fits it elsewhere, while the row is stretched there."""
+    sliced = made.sliced
+    if other.rank is None or sliced.rank is None or row.rank is None:
+        return False
+    pairs = list(zip(reversed(sliced.dims), reversed(other.dims)))
+    if not all(own in (size, ONE) or size == ONE for own, size in pairs):
+        return False
+    for i, (own, size) in enumerate(pairs):
+        if own == size == made.size and (i >= row.rank or row.dims[-1 - i] == ONE):
+            return True
+    return False
+
+
+def _report_scalar(
+    context: Context, operation: str, scalar: TensorType, made: Reduced, tensors: Sequence[TensorType]
+) -> None:
+    """Report a scalar that is spread over elements that it was taken over."""
+    others = [tensor for tensor in tensors if tensor is not scalar]
+    if operation == "where":
+        # The condition may choose between a scalar and elements: x where it is valid, else its mean.
+        is_masked = tensors[0] is not scalar and not any(tensor.shape.axes for tensor in tensors[1:])
+        others = [tensors[0]] if is_masked else []
+    elif operation.startswith("div") or operation == "true_divide":
+        others = others if tensors[0] is scalar else []
+    for other in others:
+        if _was_reduced(made, other.shape) and (made.is_loss or operation in ("mul", "multiply")):
+            what = "the loss is" if made.is_loss else "without a dim it is"
+            reason = f"{what} one number for all, which is then {_USES[operation]} {other}"
+            shown = ", ".join(map(str, made.operands if made.is_loss else made.operands[:1]))
+            fault = ShapeError(made.operation, reason, shown, _reduction_hint(made, other.shape), code="shape-reduce")
+            fault.dims, fault.place = tuple(dim for dim in other.shape.dims if named(dim)), made.place
+            context.found.append(fault)
+            return
+
+
+def _was_reduced(made: Reduced, shape: Shape) -> bool:
+    """Whether the axes of a tensor are among those that a scalar was taken over.
+
+    A plain sum or mean may be a scale of all elements. It is none where it is multiplied by a number for each sample,
+    which has the first axes of what was summed and not the others.
+    """
+    if shape.rank is None or not shape.rank or any(dim.constant is None and not named(dim) for dim in shape.dims):
+        return False
+    if made.is_loss:
+        symbols = frozenset().union(*(operand.symbols() for operand in made.operands))
+        names = [dim.symbol for dim in shape.dims if named(dim)]
+        return bool(names) and all(name in symbols for name in names)
+    summed = made.operands[0]
+    if summed.rank is None or shape.rank >= summed.rank or summed.dims[: shape.rank] != shape.dims:
+        return False
+    return all(map(named, shape.dims)) and roles(summed.axes)[0] is Role.BATCH
+
+
+def _reduction_hint(made: Reduced, shape: Shape) -> str:
+    if made.is_loss:
+        return 'reduction="none"?'
+    count = len(made.operands[0].axes) - len(shape.axes)
+    return "dim=-1?" if count == 1 else f"dim=({', '.join(map(str, range(-count, 0)))})?"
