@@ -139,8 +139,6 @@ class Interpreter:
             value = self._located(node, value)
             if value.made is not None and value.made.place is None:
                 value = replace(value, made=replace(value.made, place=node))
-            if value.made is not None and value.made.place is None:
-                value = replace(value, made=replace(value.made, place=node))
             if self.counting:
                 self._count(node, value)
         elif self.counting and isinstance(value, tuple) and isinstance(node, (ast.Name, ast.Attribute)):
