@@ -1,9 +1,9 @@
-"""What an axis stands for, as its name in an annotation says: batch, heads, sequence.
+"""What an axis stands for, as its name in an annotation says: batch, heads, sequence; features and the like.
 
 The rules for code that runs and is wrong need it where the shapes fit either way: a softmax over the batch, a sequence
 given batch first to a module that wants it second. A name counts only if practically everybody means the same by it;
 `n`, `k` or `m` say nothing. Letters are read beside the other axes: `h` is a number of heads in (b, h, t, d), a height
-in (b, c, h, w), a width of features in (b, t, h).
+in (b, c, h, w), a width of features in (b, t, h); `b` is no batch in (a, b).
 """
 
 from __future__ import annotations
@@ -41,7 +41,17 @@ _SEQUENCE: Final = frozenset(
 )
 # Single letters that are a sequence only beside a named batch, and not as the last axis: (b, s, d).
 _SEQUENCE_BESIDE_BATCH: Final = frozenset(["s", "l"])
+# Letters that are a sequence in an equation beside others: "bqk,bkd->bqd".
+_QUERIES: Final = frozenset(["q", "query", "queries", "s"])
 _WIDTHS: Final = frozenset(["w", "width"])
+_CHANNELS: Final = frozenset(["c", "ch", "channel", "channels"])
+_FEATURES: Final = _CHANNELS | frozenset(
+    ["d", "dmodel", "dhead", "dh", "emb", "embed", "embedding", "feat", "feats", "feature", "hidden", "hiddensize"]
+)
+_SPECTRUM: Final = frozenset(
+    ["f", "freq", "freqs", "nfreq", "nfreqs", "frequency", "frequencies", "mel", "mels", "nmel", "nmels", "bins"]
+)
+_VOCABULARY: Final = frozenset(["vocab", "vocabsize", "vocabulary", "nvocab", "dvocab"])
 
 
 def roles(axes: Sequence[Axis]) -> tuple[Role | None, ...]:
@@ -52,7 +62,7 @@ def roles(axes: Sequence[Axis]) -> tuple[Role | None, ...]:
     >>> [role and role.value for role in roles(Shape.of(*map(Dim.name, ("b", "h", "t", "d"))).axes)]
     ['batch', 'head', 'sequence', None]
     """
-    names = [_name(axis) for axis in axes]
+    names = [name_of(axis) for axis in axes]
     found = [_role(name, names) for name in names]
     for place, name in enumerate(names):
         is_last = place == len(names) - 1
@@ -63,17 +73,48 @@ def roles(axes: Sequence[Axis]) -> tuple[Role | None, ...]:
     return tuple(found)
 
 
-def _role(name: str, names: Sequence[str]) -> Role | None:
-    if name in _BATCH:
-        return Role.BATCH
-    if name in _HEAD:
-        return Role.HEAD
-    return Role.SEQUENCE if name in _SEQUENCE else None
+def is_channels(axis: Axis) -> bool:
+    """Whether an axis is called channels."""
+    return name_of(axis) in _CHANNELS
 
 
-def _name(axis: Axis) -> str:
+def is_features(axis: Axis) -> bool:
+    """Whether an axis is called what a vector consists of: `d`, `channels`, `embed_dim`."""
+    name = name_of(axis)
+    return name in _FEATURES or name.endswith(("dim", "channels", "features"))
+
+
+def is_spectrum(axis: Axis) -> bool:
+    """Whether an axis is called frequencies or the like."""
+    return name_of(axis) in _SPECTRUM
+
+
+def is_called_sequence(label: str) -> bool:
+    """Whether a label of an equation says that its axis is a sequence: `t`, `q`, `seq_len`."""
+    name = _plain(label)
+    return name in _SEQUENCE or name in _QUERIES
+
+
+def is_vocabulary(axis: Axis) -> bool:
+    """Whether an axis is called a vocabulary, of which one token is chosen."""
+    return name_of(axis) in _VOCABULARY
+
+
+def name_of(axis: Axis) -> str:
     """The name of an axis in an annotation, without capitals and underscores; empty if it has none."""
     symbol = getattr(axis, "symbol", None)
     if symbol is None or symbol.kind is not Kind.NAME:
         return ""
-    return str(symbol.name).lower().replace("_", "")
+    return _plain(symbol.name)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "")
+
+
+def _role(name: str, names: Sequence[str]) -> Role | None:
+    if name in _BATCH and not (name == "b" and "a" in names):
+        return Role.BATCH
+    if name in _HEAD:
+        return Role.HEAD
+    return Role.SEQUENCE if name in _SEQUENCE else None

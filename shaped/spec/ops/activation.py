@@ -16,6 +16,7 @@ from shaped.spec.pointwise import pointwise_op
 from shaped.spec.promotion import as_float, excluding, requested
 from shaped.spec.reduce import LAST, reduced
 from shaped.spec.shape import Shape
+from shaped.spec.wrong_axis import DEFAULT_ONE, check_softmax, check_vectors
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
@@ -163,11 +164,12 @@ def normalize(
     context: Context,
     input: TensorType,
     p: Value = _TWO,
-    dim: Value = ONE,
+    dim: Value = DEFAULT_ONE,
     eps: Value = None,
     out: Value = None,
 ) -> Value:
     reduced(context, "normalize", input, dim, True)
+    check_vectors(context, "normalize", input, dim)
     dtype = excluding("normalize", input.dtype, INTEGERS | BOOL, "has no norm, convert to a float dtype first")
     return input.with_dtype(dtype)
 
@@ -175,6 +177,7 @@ def normalize(
 def _declare_softmax(name: str, formula: str, *torch: str, functional: bool = False) -> None:
     def result(context: Context, input: TensorType, dim: Value, dtype: Value) -> Value:
         context.axis(name, input, dim)
+        check_softmax(context, name, input, dim)
         if dtype is not None:
             return input.with_dtype(requested(dtype, input.dtype))
         return input.with_dtype(
@@ -214,6 +217,7 @@ def gumbel_softmax(
     dim: Value = LAST,
 ) -> Value:
     context.axis("gumbel_softmax", logits, dim)
+    check_softmax(context, "gumbel_softmax", logits, dim)
     return logits
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
-from shaped.spec.dims import ONE, Dim
+from shaped.spec.dims import Dim
 from shaped.spec.op import Module, find_op, module
 from shaped.spec.ops.options import option_size, parameter_dtype
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
+from shaped.spec.wrong_axis import DEFAULT_ONE
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
@@ -164,7 +165,7 @@ class GLU(Module):
 class CosineSimilarity(Module):
     """The cosine of the angle between vectors along an axis."""
 
-    def __init__(self, context: Context, dim: Value = ONE, eps: Value = 1e-8) -> None:
+    def __init__(self, context: Context, dim: Value = DEFAULT_ONE, eps: Value = 1e-8) -> None:
         self.dim, self.eps = dim, eps
 
     def forward(self, context: Context, x1: TensorType, x2: TensorType) -> Value:

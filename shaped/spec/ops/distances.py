@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
 from shaped.spec.broadcast import broadcast
-from shaped.spec.dims import ONE, Dim
+from shaped.spec.dims import ONE
 from shaped.spec.op import op
 from shaped.spec.ops.losses import reduce_loss, require_same_rank
 from shaped.spec.ops.options import flag
 from shaped.spec.promotion import as_float, as_real, result_type
 from shaped.spec.shape import Shape
 from shaped.spec.values import TensorType
+from shaped.spec.wrong_axis import DEFAULT_ONE, check_vectors
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     formula="sum(x*y)/(|x|*|y|) along dim",
 )
 def cosine_similarity(
-    context: Context, x1: TensorType, x2: TensorType, dim: Value = 1, eps: Value = 1e-8
+    context: Context, x1: TensorType, x2: TensorType, dim: Value = DEFAULT_ONE, eps: Value = 1e-8
 ) -> TensorType:
     """The cosine of the angle between vectors along an axis, which is dropped.
 
@@ -35,7 +36,8 @@ def cosine_similarity(
     """
     shape = broadcast(context, "cosine_similarity", x1, x2)
     joined = x1.with_shape(shape)
-    axis = context.axis("cosine_similarity", joined, Dim.of(dim) if isinstance(dim, int) else dim)
+    axis = context.axis("cosine_similarity", joined, dim)
+    check_vectors(context, "cosine_similarity", joined, dim)
     return joined.with_shape(drop_axis(context, shape, axis))
 
 

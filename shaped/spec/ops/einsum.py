@@ -9,6 +9,7 @@ from shaped.errors import DtypeError, ShapeError
 from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.dtypes import DType
+from shaped.spec.einsum_labels import check_labels
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import ends, listed, shown, with_rank
 from shaped.spec.ops.options import require_equal
@@ -139,6 +140,7 @@ def contract(
     for each in output:
         axes.extend((sizes[each],) if isinstance(each, str) else unseen)
     _check_dtypes(operation, operands, inputs, output, sizes)
+    check_labels(context, operation, operands, inputs, output, sizes, text)
     joined = any(operand.joined for operand in operands)
     dtype = result_type(*operands)
     if any(label not in output for label in sizes):

@@ -20,6 +20,7 @@ from shaped.spec.ops.options import (
 )
 from shaped.spec.promotion import as_float
 from shaped.spec.shape import Shape
+from shaped.spec.wrong_axis import check_trailing
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
@@ -170,6 +171,7 @@ def normalize_trailing(
 ) -> TensorType:
     """The input, whose trailing sizes have to be `normalized_shape`."""
     count = len(normalized_shape)
+    check_trailing(context, operation, input, normalized_shape)
     operands = f"{input} with normalized shape {Shape(normalized_shape)}"
     if input.shape.rank is not None and input.shape.rank < count:
         raise ShapeError(operation, f"{input.shape.rank} axes, at least {count} expected", operands)

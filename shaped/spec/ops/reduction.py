@@ -10,6 +10,7 @@ from shaped.spec.pointwise import pointwise
 from shaped.spec.promotion import as_float, as_mean, as_real, as_sum, excluding, mapped, requested
 from shaped.spec.reduce import LAST, reduced, reject_empty
 from shaped.spec.values import UNKNOWN, TensorType, Value
+from shaped.spec.wrong_axis import check_search
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,6 +82,7 @@ def _declare_extreme(name: str, formula: str) -> None:
         context: Context, input: TensorType, dim: Value = None, keepdim: Value = False, *, out: Value = None
     ) -> Value:
         reject_empty(context, f"arg{name}", input, dim)
+        check_search(context, f"arg{name}", input, dim)
         excluding(f"arg{name}", input.dtype, COMPLEX | BOOL, "tensors are not allowed")
         return _result(context, f"arg{name}", input, dim, keepdim, INT64)
 

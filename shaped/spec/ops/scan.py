@@ -13,6 +13,7 @@ from shaped.spec.pointwise import keep, pointwise_op
 from shaped.spec.promotion import as_float, as_sum, excluding, requested
 from shaped.spec.reduce import LAST, reduced
 from shaped.spec.values import TensorType, Value
+from shaped.spec.wrong_axis import check_running
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,7 @@ def _declare_scan(name: str, formula: str, default: Callable[[DType], DType]) ->
     @pointwise_op(name, f"torch.{name}", f"Tensor.{name}", formula=formula, in_place=(f"Tensor.{name}_",))
     def rule(context: Context, input: TensorType, dim: Value, *, dtype: Value = None, out: Value = None) -> Value:
         context.axis(name, input, dim)
+        check_running(context, name, input, dim)
         return input.with_dtype(default(input.dtype) if dtype is None else requested(dtype, input.dtype))
 
 
@@ -34,6 +36,7 @@ _declare_scan("cumprod", "y[i] = prod x[:i+1]", as_sum)
 @op("logcumsumexp", "torch.logcumsumexp", "Tensor.logcumsumexp", formula="y[i] = ln sum e^x[:i+1]")
 def logcumsumexp(context: Context, input: TensorType, dim: Value, *, out: Value = None) -> Value:
     context.axis("logcumsumexp", input, dim)
+    check_running(context, "logcumsumexp", input, dim)
     return input.with_dtype(excluding("logcumsumexp", input.dtype, INTEGERS | BOOL, "tensors are not allowed"))
 
 
@@ -41,6 +44,7 @@ def _declare_running_extreme(name: str, formula: str) -> None:
     @op(name, f"torch.{name}", f"Tensor.{name}", formula=formula)
     def rule(context: Context, input: TensorType, dim: Value, *, out: Value = None) -> Value:
         context.axis(name, input, dim)
+        check_running(context, name, input, dim)
         values = input.with_dtype(excluding(name, input.dtype, COMPLEX, "tensors have no order"))
         return (values, values.with_dtype(INT64))
 
