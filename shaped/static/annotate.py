@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from shaped.errors import Fault, Origin, ShapeError
+from shaped.errors import AnnotationError, Fault, Origin, ShapeError
 from shaped.spec.annotation import Named
 from shaped.spec.binding import Bindings, instantiate
 from shaped.spec.dims import Dim, Kind, Symbol
@@ -15,7 +15,7 @@ from shaped.spec.matching import fits, match
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static import annotations as forms
-from shaped.static import functions, objects, tlists
+from shaped.static import functions, objects, program, tlists
 from shaped.static.annotations import TypeForm
 from shaped.static.operators import NOT_FOLLOWED
 from shaped.static.report import Diagnostic
@@ -24,7 +24,9 @@ from shaped.static.values import (
     ClassValue,
     DictValue,
     External,
+    FunctionValue,
     Imported,
+    Instance,
     ListValue,
     ManyValue,
     Maybe,
@@ -47,7 +49,9 @@ def form_of(interpreter: Interpreter, node: ast.expr | None) -> TypeForm:
     known = interpreter.forms.get(id(node))
     if known is None:
         problems: forms.Problems = []
-        known = forms.read(node, partial(resolve, interpreter), interpreter.aliases.get, problems)
+        known = forms.read(
+            node, partial(resolve, interpreter), interpreter.aliases.get, problems, RunAnnotations(interpreter)
+        )
         interpreter.forms[id(node)] = known
         if interpreter.here.module.path == interpreter.path:
             from shaped.static.interpreter import span_of
@@ -79,6 +83,51 @@ def resolve(interpreter: Interpreter, node: ast.expr) -> str | None:
     return None
 
 
+@dataclass
+class RunAnnotations:
+    """What the program's own code makes of annotations (see `annotations.Known`)."""
+
+    interpreter: Interpreter
+
+    def text(self, node: ast.expr) -> str | None:
+        """The string that an expression gives."""
+        with self.interpreter.quietly():
+            value = self.interpreter.evaluate(node)
+        return value if isinstance(value, str) else None
+
+    def subscripted(self, node: ast.Subscript) -> TypeForm | None:
+        """What `Float["b d"]` gives where `__getitem__` is written as `return self.dtype[Tensor, axes]`."""
+        interpreter = self.interpreter
+        receiver = _named(interpreter, node.value)
+        if isinstance(receiver, Instance):
+            method = receiver.cls.find("__getitem__")
+        else:
+            method = receiver.find("__class_getitem__") if isinstance(receiver, ClassValue) else None
+        if not isinstance(method, FunctionValue):
+            return None
+        given = _only_result(method)
+        if given is None:
+            return None
+        with interpreter.quietly():
+            bound = program.bind(interpreter, method, [receiver, interpreter.evaluate(node.slice)], {})
+        if bound is None:
+            return None
+        frame = interpreter.new_frame(method.module, method.environment, "", method)
+        frame.environment.names.update(bound)
+        with interpreter.in_frame(frame):
+            # Not kept: the same expression stands for another annotation when it is given other axes.
+            return forms.read(given, partial(resolve, interpreter), interpreter.aliases.get, known=self)
+
+
+def _only_result(function: FunctionValue) -> ast.Subscript | None:
+    """The subscript that a function gives back and does nothing beside."""
+    if not isinstance(function.node, ast.FunctionDef):
+        return None
+    body = [node for node in function.node.body if not isinstance(node, ast.Expr)]  # but its docstring
+    returned = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
+    return returned if isinstance(returned, ast.Subscript) else None
+
+
 def _named(interpreter: Interpreter, node: ast.expr) -> StaticValue:
     if isinstance(node, ast.Name):
         scope = interpreter.here.environment.find(node.id)
@@ -94,6 +143,8 @@ def _named(interpreter: Interpreter, node: ast.expr) -> StaticValue:
             return functions.member(interpreter, owner, node.attr)
         if isinstance(owner, ClassValue):
             return owner.find(node.attr) or UNKNOWN
+        if isinstance(owner, Instance):
+            return owner.attributes.get(node.attr, UNKNOWN)
     return UNKNOWN
 
 
@@ -125,8 +176,17 @@ def _is_type(interpreter: Interpreter, node: ast.expr) -> bool:
     if isinstance(node, ast.Subscript):
         name = resolve(interpreter, node.value)
         prefixes = ("jaxtyping.", "typing.Optional", "typing.Union", "alias ")
-        return name is not None and (name.startswith(prefixes) or name in forms.TLISTS)
+        if name is None:
+            return _is_array_of_object(interpreter, node)
+        return name.startswith(prefixes) or name in forms.TLISTS
     return isinstance(node, (ast.Name, ast.Attribute)) and (resolve(interpreter, node) or "").startswith("alias ")
+
+
+def _is_array_of_object(interpreter: Interpreter, node: ast.Subscript) -> bool:
+    try:
+        return isinstance(RunAnnotations(interpreter).subscripted(node), forms.TensorForm)
+    except AnnotationError:
+        return True  # of axes that are malformed: they are reported where the form is read
 
 
 _ARRAY = "ndarray"  # NumPy's array in an annotation: `Float[np.ndarray, "h w"]`

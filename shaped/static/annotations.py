@@ -5,7 +5,9 @@ unions of them, a class, a number, or `UnknownForm` for all that says nothing ab
 
 - `resolve(node)`: the qualified name of a dotted name as the file's imports see it (`jaxtyping.Float`, `torch.Tensor`,
   `package.module.Image`), None if it is not known; builtins with or without `builtins.`;
-- `alias(qualified)`: the form of a type alias (`Image = Float[Tensor, "3 h w"]`, `type Image = ...`), None for others.
+- `alias(qualified)`: the form of a type alias (`Image = Float[Tensor, "3 h w"]`, `type Image = ...`), None for others;
+- `known`: what the program makes by running code: axes in a name (`Float[Tensor, SHAPE]`), annotations by an object
+  that answers `Float["b d"]` itself.
 
 Quoted annotations are read through; `Self` is `ClassForm("typing.Self")`. A malformed annotation is appended to
 `problems` with its node, and reads as a plain tensor.
@@ -17,6 +19,7 @@ import ast
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from shaped.errors import AnnotationError
 from shaped.spec.annotation import is_dtype_word, parse
@@ -54,6 +57,7 @@ __all__ = [
     "DictForm",
     "FloatForm",
     "IntForm",
+    "Known",
     "ListForm",
     "LiteralForm",
     "NoneForm",
@@ -77,7 +81,23 @@ Alias = Callable[[str], TypeForm | None]
 Problems = list[tuple[ast.expr, AnnotationError]]
 
 
-def read(node: ast.expr, resolve: Resolve, alias: Alias, problems: Problems | None = None) -> TypeForm:
+class Known(Protocol):
+    """What the parts of an annotation are that only running the program's code can tell."""
+
+    def text(self, node: ast.expr) -> str | None:
+        """The string that an expression gives, None if it is not known."""
+
+    def subscripted(self, node: ast.Subscript) -> TypeForm | None:
+        """The annotation that an object of the program gives for `object[...]`, None if it is no such object.
+
+        Raises:
+            AnnotationError: the annotation that it gives is malformed.
+        """
+
+
+def read(
+    node: ast.expr, resolve: Resolve, alias: Alias, problems: Problems | None = None, known: Known | None = None
+) -> TypeForm:
     """The form of an annotation.
 
     Args:
@@ -85,11 +105,12 @@ def read(node: ast.expr, resolve: Resolve, alias: Alias, problems: Problems | No
         resolve: the qualified name of a dotted name.
         alias: the form of a type alias.
         problems: collects malformed annotations, each with the node at fault.
+        known: what code of the program makes of it.
 
     Raises:
         AnnotationError: a malformed annotation, only without `problems`.
     """
-    return _Reader(resolve, alias, problems).read(node)
+    return _Reader(resolve, alias, problems, known).read(node)
 
 
 def unquote(node: ast.Constant) -> ast.expr | None:
@@ -173,6 +194,7 @@ class _Reader:
     resolve: Resolve
     alias: Alias
     problems: Problems | None
+    known: Known | None
 
     def read(self, node: ast.expr) -> TypeForm:
         match node:
@@ -219,6 +241,11 @@ class _Reader:
         if name in TLISTS:
             return self._tlist(arguments)
         generic = self._generic(name, arguments)
+        if generic is None and self.known is not None:
+            try:
+                generic = self.known.subscripted(node)
+            except AnnotationError as problem:
+                return self._problem(node.slice, problem)
         # The arguments of a generic class or alias are not followed.
         return self._named(name) if generic is None else generic
 
@@ -293,6 +320,8 @@ class _Reader:
                 hint = f'{word}[{ast.unparse(array)}, "{ast.unparse(axes)}"]'
                 return self._problem(axes, AnnotationError(ast.unparse(node), "the axes are one string", hint=hint))
             text = axes.value
+        elif not is_formatted and self.known is not None:
+            text = self.known.text(axes)
         inner = self.read(array)
         return union([self._array_of(axes, word, option, array, text, is_formatted) for option in options_of(inner)])
 

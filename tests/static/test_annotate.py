@@ -1,0 +1,74 @@
+"""Annotations that the program's own code makes, and what annotations promise across scopes."""
+
+from __future__ import annotations
+
+from tests.static.oracle import check, errors
+
+ARRAY_TYPES = """
+from jaxtyping import Float, Int
+from torch import Tensor
+
+class ArrayType:
+    def __init__(self, kind):
+        self.kind = kind
+    def __getitem__(self, axes):
+        return self.kind[Tensor, axes]
+
+Floats, Ints = ArrayType(Float), ArrayType(Int)
+Image = Floats["3 h w"]
+AXES = "b d"
+"""
+
+
+def errors_of(source: str) -> list[str]:
+    """What is wrong in a program after `ARRAY_TYPES`, without lines."""
+    return [error.partition(": ")[2] for error in errors(check(ARRAY_TYPES + source))]
+
+
+def test_an_object_that_answers_subscripts_gives_annotations() -> None:
+    found = errors_of('def f(x: Floats["b t d"], lengths: Ints["b"]) -> Floats["b d"]: return x.sum(2)')
+    assert found == ['return of f: (b, t) does not match "b d": axis 1 is t, not d']
+    assert errors_of('def f(x: Floats["b t d"]) -> Floats["b t"] | None: return x.sum(2)') == []
+
+
+def test_an_alias_may_be_made_by_such_an_object() -> None:
+    assert errors_of('def f(x: Image) -> Floats["h w"]: return x.sum(0)') == []
+    assert errors_of("def f(x: Image) -> Image: return x.sum(0)") == [
+        'return of f: (h, w) does not match "3 h w": it has 2 axes, not 3'
+    ]
+
+
+def test_a_class_may_answer_subscripts() -> None:
+    source = """
+class Mask:
+    def __class_getitem__(cls, axes):
+        return Float[Tensor, axes]
+def f(x: Mask["b d"]) -> Mask["b"]:
+    return x
+"""
+    assert errors_of(source) == ['return of f: (b, d) does not match "b": it has 2 axes, not 1']
+
+
+def test_axes_may_stand_in_a_name() -> None:
+    assert errors_of('def f(x: Float[Tensor, AXES]) -> Float[Tensor, "d"]: return x.sum(0)') == []
+    assert errors_of('def f(x: Float[Tensor, AXES]) -> Float[Tensor, "d"]: return x[:, 0]') == [
+        'return of f: (b,) does not match "d": axis 0 is b, not d'
+    ]
+
+
+def test_malformed_axes_of_such_an_object_are_reported_where_they_are_given() -> None:
+    (found,) = errors_of('def f(x: Floats["b (d"]) -> None: ...')
+    assert '"(d" has a "(" without its partner' in found
+
+
+def test_an_object_that_does_more_than_that_is_not_followed() -> None:
+    source = """
+class Counted:
+    def __getitem__(self, axes):
+        axes = axes.replace(" ", " _ ")
+        return Float[Tensor, axes]
+counted = Counted()
+def f(x: counted["b d"]) -> Float[Tensor, "b 2"]:
+    return x
+"""
+    assert errors_of(source) == []
