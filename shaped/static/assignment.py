@@ -11,7 +11,7 @@ from shaped.spec.dtypes import ANY_DTYPE
 from shaped.spec.ops.indexing import setitem
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType
-from shaped.static import annotate, attributes, indexing, iteration, operators
+from shaped.static import annotate, attributes, indexing, iteration, operators, unpacking
 from shaped.static.join import join_many
 from shaped.static.values import (
     Container,
@@ -37,6 +37,7 @@ def execute_assign(interpreter: Interpreter, node: ast.Assign) -> bool:
     outer, frame.target = frame.target, interpreter.name_of(node.targets[0])
     value = interpreter.evaluate(node.value)
     frame.target = outer
+    unpacking.check_count(interpreter, node, value)
     if isinstance(node.value, ast.GeneratorExp) and isinstance(value, ListValue):
         # Under a name it may be gone through more than once, and is used up then.
         value = ListValue(
@@ -120,11 +121,12 @@ def shape_owner(node: ast.expr) -> ast.expr | None:
 
 def refine_rank(interpreter: Interpreter, tensor: ast.expr, shape: Shape, rank: int) -> StaticValue:
     """The sizes of a shape now known to have `rank` axes; the tensor that has it is known so from here on."""
+    shape = interpreter.context.facts.seen(shape)
     missing = rank - shape.least_rank
     if shape.pack is None or missing < 0:
         return UNKNOWN
-    hidden = tuple(interpreter.context.fresh() for _ in range(missing))
-    dims = (*shape.head, *hidden, *shape.tail)
+    dims = interpreter.context.ranked(shape, rank).dims
+    hidden = dims[len(shape.head) : len(dims) - len(shape.tail)]
     packs = interpreter.here.bindings.packs
     for name, axes in list(packs.items()):
         if axes == (shape.pack,):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from shaped.errors import ShapeError
 from shaped.spec.dims import Dim
 from shaped.spec.ops.indexing import Index, Slice, index
 from shaped.spec.shape import Pack, Shape
@@ -84,6 +85,8 @@ def subscript(interpreter: Interpreter, node: ast.Subscript) -> StaticValue:
         case tuple():
             if isinstance(key, Dim) and key.constant is not None and all(isinstance(one, Dim) for one in receiver):
                 _require_axis(interpreter, node, len(receiver), key.constant)
+            if isinstance(key, Dim) and receiver and all(isinstance(one, TensorType) for one in receiver):
+                _require_piece(interpreter, node, len(receiver), key)
             return _sequence(interpreter, receiver, key)
         case ManyValue():
             return _many(interpreter, receiver, key)
@@ -124,6 +127,13 @@ def _require_axis(interpreter: Interpreter, node: ast.Subscript, rank: int, axis
     tensor = interpreter.evaluate_present(node.value.value)
     if isinstance(tensor, TensorType):
         interpreter.context.axis("shape", tensor, Dim.of(axis))
+
+
+def _require_piece(interpreter: Interpreter, node: ast.Subscript, count: int, place: Dim) -> None:
+    """Hold that an index into a tuple of tensors, as `x.chunk(3)` gives one, is below their number."""
+    if place.constant is not None and not -count <= place.constant < count:
+        there = "1 tensor" if count == 1 else f"{count} tensors"
+        interpreter.fault(node, ShapeError("index", f"index {place} is out of range for {there}", dims=(place,)))
 
 
 def _bounds(value: SliceValue) -> tuple[int | None, int | None, int | None] | None:
