@@ -67,7 +67,9 @@ def _report_pairs(
     for column in tensors:
         for other in tensors:
             size = _doubled(column.shape, other.shape)
-            if size is not None and not any(_count(tensor.shape, size) > 1 for tensor in tensors):
+            if size is None or not named(context.facts.normalize(size)):
+                continue  # they do not meet so, or the path says what the size is: 1
+            if not any(_count(tensor.shape, size) > 1 for tensor in tensors):
                 reason = f"both are stretched to {shape}, all pairs of {size}"
                 one = next(axis for axis in column.shape.dims if is_left_over(axis))
                 hint = _pair_hint(column.shape, other.shape)
@@ -149,16 +151,17 @@ def _report_row(context: Context, operation: str, row: TensorType, made: Row, te
 
 
 def _fits(made: Row, row: Shape, other: Shape) -> bool:
-    """Whether the slice has the size where `other` has it, and fits it elsewhere, while the row is stretched there."""
+    """Whether the row is stretched along the axis of this size, where the slice would have had it.
+
+    What stands behind that axis is the same in the row and in the slice, and fits already.
+    """
     sliced = made.sliced
     if other.rank is None or sliced.rank is None or row.rank is None:
         return False
     pairs = list(zip(reversed(sliced.dims), reversed(other.dims)))
-    if not all(own in (size, ONE) or size == ONE for own, size in pairs):
-        return False
     for i, (own, size) in enumerate(pairs):
         if own == size == made.size and (i >= row.rank or row.dims[-1 - i] == ONE):
-            return True
+            return all(ahead in (ONE, theirs) for ahead, theirs in pairs[i + 1 :])
     return False
 
 
