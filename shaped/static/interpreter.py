@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from shaped.errors import Fault, Origin
 from shaped.spec.binding import Bindings
@@ -46,6 +46,7 @@ from shaped.static.values import (
 if TYPE_CHECKING:
     from shaped.static.functions import Returned
 
+T = TypeVar("T")
 MOST_CALLS = 12  # calls within calls that are followed
 # Expressions evaluated for one function of the checked file, its calls included: beyond the first number no further
 # calls are followed, beyond the second the function is given up.
@@ -252,6 +253,16 @@ class Interpreter:
         finally:
             self.steps = steps
 
+    def on_path(self, run: Callable[[], T]) -> tuple[T, Changes]:
+        """Run one path, then undo it: its result, and what it changed. What a name of an annotation first stands for
+        there, it stands for on that path only."""
+        frame = self.here
+        bindings, frame.bindings = frame.bindings, frame.bindings.copy()
+        try:
+            return self.journal.on_path(run)
+        finally:
+            frame.bindings = bindings
+
     @contextmanager
     def in_frame(self, frame: Frame) -> Iterator[None]:
         """Work in another frame; its facts do not outlive it unless the caller keeps them."""
@@ -283,7 +294,7 @@ class Interpreter:
         self.in_trial += 1
         try:
             with self.quietly():
-                _, changes = self.journal.on_path(run)
+                _, changes = self.on_path(run)
         finally:
             self.in_trial -= 1
         self.restore(facts, certain)

@@ -113,7 +113,7 @@ def _round(interpreter: Interpreter, start: Callable[[], None], body: list[ast.s
 
     interpreter.here.loops.append(loop)
     try:
-        goes_on, changes = interpreter.journal.on_path(run)
+        goes_on, changes = interpreter.on_path(run)
     finally:
         interpreter.here.loops.pop()
     ends = [*([changes] if goes_on else []), *loop.continues]

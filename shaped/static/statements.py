@@ -76,7 +76,7 @@ def branch(interpreter: Interpreter, test: ast.expr, if_true: Callable[[], bool]
                 interpreter.context.certain, interpreter.guarded = False, True
             return run(), understood
 
-        (goes_on, understood), changes = interpreter.journal.on_path(path)
+        (goes_on, understood), changes = interpreter.on_path(path)
         if goes_on:
             live.append((changes, interpreter.context.facts, understood))
         interpreter.restore(facts, certain)
@@ -105,7 +105,7 @@ def _with(interpreter: Interpreter, node: ast.With | ast.AsyncWith) -> bool:
         return interpreter.execute(node.body)
     facts = interpreter.context.facts
     with interpreter.journal.watching() as touched, interpreter.quietly():
-        interpreter.journal.on_path(lambda: interpreter.execute(node.body))
+        interpreter.on_path(lambda: interpreter.execute(node.body))
     interpreter.restore(facts, interpreter.context.certain)
     _forget(interpreter, touched)
     return True
@@ -124,7 +124,7 @@ def _try(interpreter: Interpreter, node: ast.Try | ast.TryStar) -> bool:
     interpreter.muted += quiet
     try:
         with interpreter.journal.watching() as touched:
-            goes_on, changes = interpreter.journal.on_path(normal)
+            goes_on, changes = interpreter.on_path(normal)
     finally:
         interpreter.muted -= quiet
     if goes_on:
@@ -141,7 +141,7 @@ def _try(interpreter: Interpreter, node: ast.Try | ast.TryStar) -> bool:
                 interpreter.assign_name(handler.name, UNKNOWN)
             return interpreter.execute(handler.body)
 
-        handled, after = interpreter.journal.on_path(handle)
+        handled, after = interpreter.on_path(handle)
         if handled:
             live.append(after)
     interpreter.join_paths(live)

@@ -72,3 +72,35 @@ def f(x: counted["b d"]) -> Float[Tensor, "b 2"]:
     return x
 """
     assert errors_of(source) == []
+
+
+def test_a_name_stands_for_what_its_own_path_returns() -> None:
+    source = """
+def basis(weights: Float[Tensor, "rows d"]) -> Float[Tensor, "d rank"]:
+    if weights.shape[0] == 1:
+        return weights.T
+    return weights.T[:, 1:]
+"""
+    assert errors_of(source) == []
+
+
+def test_a_name_of_a_local_annotation_stands_for_what_its_own_path_or_round_has() -> None:
+    source = """
+import torch
+def branches(x: Float[Tensor, "n d"], twice: bool):
+    if twice:
+        y: Float[Tensor, "n k"] = torch.cat([x, x], 1)
+    else:
+        y: Float[Tensor, "n k"] = x
+    return y
+def rounds(x: Float[Tensor, "n d"]):
+    for _ in range(3):
+        x = torch.cat([x, x], 1)
+        y: Float[Tensor, "n k"] = x
+    return y
+def one_path(x: Float[Tensor, "n d"]):
+    y: Float[Tensor, "n k"] = x
+    z: Float[Tensor, "n k"] = torch.cat([x, x], 1)
+    return y, z
+"""
+    assert errors_of(source) == ['z: (n, 2*d) does not match "n k": axis 1 is 2*d, not k=d']
