@@ -11,18 +11,22 @@ import gc
 import os
 import sys
 import traceback
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mypy.build import BuildManager
+from mypy.errors import CompileError
 from mypy.plugin import Plugin
 
 from shaped._mypy.findings import Findings, is_library
 from shaped._mypy.forward import module_call_type
 from shaped._mypy.records import Records, checker_digest, sources_digest
+from shaped.static import config
+from shaped.static.config import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from mypy.errors import Errors
     from mypy.nodes import MypyFile
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
 # Newer versions of mypy ask once for each file when all of it is checked. In older ones, a file in which mypy checks no
 # call at all (no function has annotations) is only met while its names are resolved.
 _HAS_LAST_HOOK = hasattr(Plugin, "get_additional_indirect_deps")
+_daemons_findings: Findings | None = None
 
 
 def plugin(version: str) -> type[Plugin]:
@@ -46,17 +51,23 @@ def plugin(version: str) -> type[Plugin]:
 
 def __getattr__(name: str) -> str:
     # mypy's daemon compares a plugin's version at each run, and starts afresh when it has changed: so it does when the
-    # checker's sources on disk are no longer those that it runs.
+    # checker's sources on disk are no longer those that it runs, or its configuration is another.
     if name == "__version__":
         now = sources_digest()
-        return "1" if now == checker_digest() else now
+        return "1" if now == checker_digest() and not _configured_anew() else now
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _configured_anew() -> bool:
+    """Whether a pyproject.toml says something else than when the daemon read it."""
+    return _daemons_findings is not None and _daemons_findings.configurations.has_changed()
 
 
 class ShapedPlugin(Plugin):
     """Reports the findings of `shaped.static` in each file that mypy checks."""
 
     def __init__(self, options: Options) -> None:
+        global _daemons_findings
         super().__init__(options)
         checker_digest()  # of the sources as loaded, before anyone edits them
         is_daemon = options.fine_grained_incremental
@@ -66,9 +77,12 @@ class ShapedPlugin(Plugin):
         self._findings = Findings(
             records,
             [Path(), *(root for root in roots if root != Path())],
+            options,
             show_traceback=_wants_traceback(options),
             is_daemon=is_daemon,
         )
+        if is_daemon and _daemons_findings is None:  # later plugins are made only to ask for their version
+            _daemons_findings = self._findings
         for path, replacement in options.shadow_file or ():
             self._findings.replace_file(path, replacement)
 
@@ -76,10 +90,11 @@ class ShapedPlugin(Plugin):
         """What a module's findings depend on beyond its own text; mypy checks it again when this has changed."""
         if not ctx.path.endswith(".py") or is_library(ctx.path):
             return None
-        if not ctx.is_check and self._findings.is_checked(ctx.path):
-            self._guard(lambda: self._findings.check(ctx.path))
-        # What could not be checked now is to be checked again: these two are never equal.
-        return self._findings.records.digest(ctx.path) or ("no findings yet" if ctx.is_check else "no findings")
+        with _configuration_errors():
+            if not ctx.is_check and self._findings.is_checked(ctx.path):
+                self._guard(lambda: self._findings.check(ctx.path))
+            # What could not be checked now is to be checked again: these two are never equal.
+            return self._findings.digest(ctx.path) or ("no findings yet" if ctx.is_check else "no findings")
 
     def set_modules(self, modules: dict[str, MypyFile]) -> None:
         """mypy's table of modules, kept up to date by mypy."""
@@ -88,6 +103,8 @@ class ShapedPlugin(Plugin):
 
     def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
         """Called for each file that is read: the daemon has just dropped the errors of its last run."""
+        with _configuration_errors():
+            self._findings.is_checked(file.path)
         self._guard(self._findings.restore)
         return []
 
@@ -150,7 +167,10 @@ class ShapedPlugin(Plugin):
     def _guard(self, action: Callable[[], object]) -> None:
         """Run a part of the plugin; its own faults never take mypy down."""
         try:
-            action()
+            with _configuration_errors():
+                action()
+        except CompileError:
+            raise
         except Exception:  # whatever it is, mypy goes on
             self._say_fault()
 
@@ -160,6 +180,15 @@ class ShapedPlugin(Plugin):
         print(f"shaped: a fault in the plugin itself (not in your code) at {file}", file=sys.stderr)
         if _wants_traceback(self.options):
             traceback.print_exc()
+
+
+@contextmanager
+def _configuration_errors() -> Iterator[None]:
+    """Let a configuration that means nothing end mypy, as one of its own does."""
+    try:
+        yield
+    except ConfigurationError as error:
+        raise CompileError([str(error)]) from None
 
 
 def _find_errors(modules: dict[str, MypyFile] | None) -> Errors | None:
@@ -177,17 +206,14 @@ def _wants_traceback(options: Options) -> bool:
     file = Path(options.config_file or "")
     try:
         if file.suffix == ".toml":
-            import tomllib
-
-            return bool(
-                tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("shaped", {}).get("traceback")
-            )
+            configuration = config.read(file)
+            return configuration is not None and configuration.traceback
         if file.is_file():
             from configparser import ConfigParser
 
             parser = ConfigParser(interpolation=None)
             parser.read(file, encoding="utf-8")
             return parser.getboolean("shaped", "traceback", fallback=False)
-    except (OSError, ValueError):
+    except (OSError, ValueError, ConfigurationError):  # where files are checked, their configuration is read again
         pass
     return False

@@ -57,4 +57,4 @@ def _follow(folder: Path, source: str, seen: set[str]) -> None:
 
 Checker.check = check  # type: ignore[method-assign]  # the point of this plugin
 
-from shaped.mypy import plugin  # noqa: E402, F401 - mypy's entry point
+from shaped.mypy import __getattr__, plugin  # noqa: E402, F401 - what mypy asks a plugin for

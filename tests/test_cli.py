@@ -330,3 +330,43 @@ def test_a_reader_that_stops_early_is_no_fault(tmp_path: Path) -> None:
     command = f"{sys.executable} -m shaped show {file} | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.stderr) == ("1 x = 1", "")
+
+
+def test_a_code_that_pyproject_disables_is_not_reported(project: Path, run: Run) -> None:
+    Path("net.py").write_text("y = x  # BUG shape-squeeze one\ny = x  # BUG dtype two\n")
+    Path("pyproject.toml").write_text("[tool.shaped]\ndisable = ['shape']\n")
+    assert [line.split(":")[1] for line in run("check", "net.py")[1].splitlines()[:-1]] == ["2", "2", "2"]
+    assert "error: one" not in run("show", "net.py")[1]
+    assert run("check", "--disable", "dtype", "net.py") == (0, "Success: no shape errors in 1 file\n", "")
+    assert run("check", "--enable", "shape", "net.py")[1].count("error: ") == 2
+    assert "error: one" in run("show", "--enable", "shape-squeeze", "net.py")[1]
+
+
+def test_a_revealed_shape_is_shown_whatever_codes_are_disabled(project: Path, run: Run) -> None:
+    Path("net.py").write_text("x = reveal_shape(y)  # REVEAL\n")
+    assert "Revealed shape" in run("check", "--disable", "shape", "net.py")[1]
+
+
+def test_excluded_files_are_left_out_of_folders_but_checked_when_they_are_named(project: Path, run: Run) -> None:
+    for folder in ("src", "tests/deep"):
+        Path(folder).mkdir(parents=True)
+        Path(folder, "net.py").write_text("y = x  # BUG shape wrong\n")
+    Path("pyproject.toml").write_text("[tool.shaped]\nexclude = ['tests/**']\n")
+    assert run("check", ".")[1].splitlines()[-1] == "Found 1 error in 1 file (checked 1 file)"
+    assert run("check", "tests") == (0, "Success: no shape errors in 0 files\n", "")
+    assert run("check", "tests/deep/net.py")[0] == 1
+
+
+@pytest.mark.parametrize("command", ["check", "show"])
+def test_a_configuration_that_means_nothing_exits_with_2(project: Path, run: Run, command: str) -> None:
+    Path("net.py").write_text("y = x  # BUG shape wrong\n")
+    said = "'shap' is no diagnostic code; did you mean 'shape'?\n"
+    assert run(command, "--enable", "shap", "net.py") == (2, "", f"shaped {command}: --enable and --disable: {said}")
+    Path("pyproject.toml").write_text("[tool.shaped]\nenable = ['shap']\n")
+    assert run(command, "net.py") == (2, "", f"shaped {command}: pyproject.toml: tool.shaped.enable: {said}")
+
+
+def test_the_traceback_of_a_fault_in_the_checker_is_shown_where_pyproject_asks_for_it(project: Path, run: Run) -> None:
+    Path("a.py").write_text("CRASH\n")
+    Path("pyproject.toml").write_text("[tool.shaped]\ntraceback = true\n")
+    assert "ZeroDivisionError: no such shape" in run("check", "a.py")[2]

@@ -58,6 +58,7 @@ class Attention(Module):
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor | None]: ...
 """,
 }
+FILES = ("net.py", "other.py")
 NOTES = """\
 {0}: note: 128: out_features of self.fc1, line 10
 {0}: note: hint: nn.Linear(128, 10)?
@@ -308,6 +309,49 @@ def test_workers_agree_with_one_process(project: Project) -> None:
     assert "bare.py:2: error: wrong  [shape]" in project.mypy("-n", "2", "bare.py")
 
 
+def test_pyproject_says_what_is_reported_and_a_change_of_it_is_seen(project: Project) -> None:
+    bug = "def f(x: int) -> int:\n    return x + 1  # BUG shape-squeeze one\n"
+    project.write(net=bug, other=bug)
+    found = {file: f"{file}:2: error: one  [shape-squeeze]\n" + NOTES.format(f"{file}:2") for file in FILES}
+    settings = {
+        "": list(FILES),
+        "disable = ['shape']": [],
+        "disable = ['shape']\n[[tool.shaped.overrides]]\npaths = ['o*']\nenable = ['shape-squeeze']": ["other.py"],
+        "exclude = ['other.py']": ["net.py"],
+    }
+    for setting, files in settings.items():
+        (project.folder / "pyproject.toml").write_text(f"[tool.shaped]\n{setting}\n")
+        for _ in "cold", "warm":
+            lines = "".join(found[file] for file in files).splitlines()
+            assert sorted(project.mypy(*FILES).splitlines()) == sorted(lines)
+    project.checked()
+    project.mypy(*FILES)
+    assert project.checked() == ([] if project.version == "newest" else ["net.py"])
+
+
+def test_mypys_own_options_go_before_pyproject(project: Project) -> None:
+    project.write(net="def f(x: int) -> int:\n    return x + 1  # BUG shape-squeeze one\n")
+    (project.folder / "pyproject.toml").write_text("[tool.shaped]\ndisable = ['shape']\n")
+    assert project.mypy("net.py") == ""
+    assert "one" in project.mypy("--enable-error-code", "shape-squeeze", "net.py")
+    (project.folder / "pyproject.toml").write_text("[tool.shaped]\nenable = ['shape']\n")
+    assert project.mypy("--disable-error-code", "shape-squeeze", "net.py") == ""
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["one process", "workers"])
+def test_a_configuration_that_means_nothing_ends_mypy(project: Project, workers: list[str]) -> None:
+    if workers and project.version == "oldest":
+        return
+    project.write(net="def f(x: int) -> int:\n    return x\n")
+    project.mypy(*workers, "net.py")
+    (project.folder / "pyproject.toml").write_text("[tool.shaped]\nenable = ['shap']\n")
+    said = "pyproject.toml: tool.shaped.enable: 'shap' is no diagnostic code; did you mean 'shape'?\n"
+    for _ in "warm", "cold":
+        done = project.run(*workers, "net.py")
+        assert (done.returncode, done.stderr) == (2, said)
+        shutil.rmtree(project.folder / ".mypy_cache", ignore_errors=True)
+
+
 @pytest.fixture
 def daemon(project: Project) -> Iterator[Project]:
     """A project whose daemon is stopped at the end."""
@@ -367,6 +411,22 @@ def test_the_daemon_sees_a_changed_forward(daemon: Project) -> None:
     assert "Incompatible return value type" in update()
     daemon.write(layer=layer.format("Tensor"))
     assert update() == ""
+
+
+def test_the_daemon_sees_a_changed_configuration(daemon: Project) -> None:
+    def update() -> subprocess.CompletedProcess[str]:
+        return daemon.run("run", "--", "net.py", tool="mypy.dmypy")
+
+    daemon.write(net="def f(x: int) -> int:\n    return x + 1  # BUG shape-squeeze one\n")
+    assert "one" in update().stdout
+    settings = daemon.folder / "pyproject.toml"
+    settings.write_text("[tool.shaped]\ndisable = ['shape']\n")
+    assert "Restarting: plugins changed" in update().stdout
+    assert "Success" in update().stdout
+    settings.write_text("[tool.shaped]\ndisable = ['shap']\n")
+    assert "did you mean 'shape'?" in update().stderr
+    settings.write_text("[tool.shaped]\ndisable = ['dtype']\n")
+    assert "one" in update().stdout
 
 
 def test_the_daemon_starts_afresh_when_a_rule_is_edited(daemon: Project) -> None:

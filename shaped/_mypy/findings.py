@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 import traceback
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shaped._mypy.codes import error_code
 from shaped._mypy.records import Records
+from shaped.codes import DEFAULT_CODES
+from shaped.static.config import CONFIGURABLE, Choice, Configurations
 from shaped.static.host import Checked, Positions, check_source, fault_note, read_source
 from shaped.static.render import note_texts
 from shaped.static.report import Report
@@ -46,15 +49,19 @@ class Findings:
     Args:
         records: where the dependencies of files are noted.
         roots: folders in which absolute imports are looked up.
+        options: mypy's, complete when the first file is met.
         show_traceback: print where the checker itself fails.
         is_daemon: whether mypy keeps this process for later updates.
     """
 
-    def __init__(self, records: Records, roots: Sequence[Path], *, show_traceback: bool, is_daemon: bool) -> None:
+    def __init__(
+        self, records: Records, roots: Sequence[Path], options: Options, *, show_traceback: bool, is_daemon: bool
+    ) -> None:
         self.records = records
         self.errors: Errors | None = None
         self.modules: dict[str, MypyFile] = {}
         self._roots = roots
+        self._options = options
         self._show_traceback = show_traceback
         self._is_daemon = is_daemon
         self._checker: Checker | None = None
@@ -63,6 +70,11 @@ class Findings:
         self._replacements: dict[str, str] = {}
         self._last_file = ""
         self._last_errors: dict[str, list[ErrorInfo]] | None = None
+
+    @cached_property
+    def configurations(self) -> Configurations:
+        """What pyproject.toml files say, and before them mypy's own `enable_error_code`."""
+        return Configurations(Choice(enable=frozenset(CONFIGURABLE).intersection(self._options.enable_error_code)))
 
     def replace_file(self, path: str, replacement: str) -> None:
         """Read the text of one file from another (`--shadow-file`)."""
@@ -114,8 +126,12 @@ class Findings:
             self._report(path, file)
 
     def is_checked(self, path: str) -> bool:
-        """Whether mypy reports errors in a file: not in a stub, a library or a file whose errors are ignored."""
-        if not path.endswith(".py") or is_library(path):
+        """Whether mypy reports errors in a file: not in a stub, a library or a file whose errors are ignored.
+
+        Raises:
+            ConfigurationError: the file's configuration, which may exclude it, means nothing.
+        """
+        if not path.endswith(".py") or is_library(path) or self.configurations.is_excluded(Path(path)):
             return False
         return self.errors is None or path not in self.errors.ignored_files
 
@@ -127,23 +143,38 @@ class Findings:
             except (OSError, UnicodeDecodeError):  # mypy itself says so
                 return None
             try:
-                checked = check_source(self._this_checker(), Path(path), source)
+                checked = self._check(Path(path), source)
                 self.records.save(path, checked.report.depends_on)
             except Exception as fault:  # the checker itself cannot be loaded: mypy goes on without it
                 self.records.forget(path)
                 checked = Checked(Report(path, [fault_note(path, fault)]), source, traceback.format_exc())
-            if checked.traceback and self._show_traceback:
+            if checked.traceback and self._wants_traceback(path):
                 print(checked.traceback, file=sys.stderr, end="")
             self._checked[path] = checked
         return self._checked[path]
 
-    def _this_checker(self) -> Checker:
-        """The checker, loaded when the first file is to be checked: most runs find all answers in mypy's cache."""
-        if self._checker is None:
+    def digest(self, path: str) -> str | None:
+        """A digest of all that a file's findings depend on, apart from its own text; None if it was never checked.
+
+        Raises:
+            ConfigurationError: the file's configuration means nothing.
+        """
+        if self.configurations.is_excluded(Path(path)):
+            return "excluded"
+        digest = self.records.digest(path)
+        codes = self.configurations.codes(Path(path))
+        return digest if digest is None or codes == DEFAULT_CODES else " ".join((digest, *sorted(codes)))
+
+    def _check(self, path: Path, source: str) -> Checked:
+        if self._checker is None:  # loaded for the first file that is checked: most runs find all in mypy's cache
             from shaped.static.check import Checker
 
-            self._checker = Checker(self._roots, show_traceback=self._show_traceback, read=self._read)
-        return self._checker
+            self._checker = Checker(self._roots, read=self._read)
+        self._checker.show_traceback = self._wants_traceback(str(path))
+        return check_source(self._checker, path, source, self.configurations.codes(path))
+
+    def _wants_traceback(self, path: str) -> bool:
+        return self._show_traceback or self.configurations.wants_traceback(Path(path))
 
     def _read(self, path: Path) -> str:
         return read_source(Path(self._replacements.get(str(path), path)))
@@ -157,7 +188,7 @@ class Findings:
 
     def _digest(self, path: str) -> str:
         """A digest of a file's text and of all that its findings depend on."""
-        return f"{self.records.text_digest(path)} {self.records.digest(path)}"
+        return f"{self.records.text_digest(path)} {self.digest(path)}"
 
     def _report(self, path: str, file: _File) -> None:
         """Put a file's findings into mypy's errors."""

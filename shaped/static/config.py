@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from shaped.codes import CODES, DEFAULT_CODES, parent_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 FILE: Final = "pyproject.toml"
 # `syntax` and `internal` say that a file was not checked; `type` is said at run time only.
@@ -52,20 +50,23 @@ class Choice:
         return otherwise
 
 
+@dataclass(frozen=True)
 class Paths:
     """Paths below a folder, by patterns such as `tests/**`; a pattern that matches a folder stands for all in it.
 
-    >>> paths = Paths(["tests", "**/legacy_*.py"])
+    >>> paths = Paths(("tests", "**/legacy_*.py"))
     >>> [path in paths for path in ("tests/test_net.py", "src/legacy_net.py", "src/net.py")]
     [True, True, False]
     """
 
-    def __init__(self, patterns: Iterable[str] = ()) -> None:
-        alternatives = "|".join(map(_regular_expression, patterns))
-        self._expression = re.compile(f"(?:{alternatives})(?:/|$)") if alternatives else None
+    patterns: tuple[str, ...] = ()
 
     def __contains__(self, path: str) -> bool:
-        return self._expression is not None and self._expression.match(path) is not None
+        return bool(self.patterns) and self._expression.match(path) is not None
+
+    @cached_property
+    def _expression(self) -> re.Pattern[str]:
+        return re.compile(f"(?:{'|'.join(map(_regular_expression, self.patterns))})(?:/|$)")
 
 
 _WILDCARDS: Final = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
@@ -96,7 +97,7 @@ class Configuration:
 
     folder: Path
     choice: Choice = Choice()
-    exclude: Paths = field(default_factory=Paths)
+    exclude: Paths = Paths()
     overrides: tuple[Override, ...] = ()
     traceback: bool = False
 
@@ -143,9 +144,13 @@ class Configurations:
         configuration = self._of(_normal(path).parent)
         return configuration is not None and configuration.traceback
 
-    def files(self) -> list[Path]:
-        """The files, there or not, that were looked for."""
-        return [folder / FILE for folder in self._of_folder]
+    def has_changed(self) -> bool:
+        """Whether a file says something else by now than when it was read."""
+        again = Configurations(self._choice)
+        try:
+            return any(again._of(folder) != known for folder, known in self._of_folder.items())
+        except ConfigurationError:
+            return True
 
     def _of(self, folder: Path) -> Configuration | None:
         if folder not in self._of_folder:

@@ -81,7 +81,7 @@ class _Table:
             choice(codes, (), f"{self._name}.{key}")
         return choice(enable, disable, self._name)
 
-    def patterns(self, key: str, *, needed: bool = False) -> list[str]:
+    def patterns(self, key: str, *, needed: bool = False) -> tuple[str, ...]:
         """A list of patterns of paths below the file's folder."""
         patterns = self._strings(key)
         if needed and not patterns:
@@ -90,7 +90,7 @@ class _Table:
             if not pattern or Path(pattern).is_absolute() or ".." in Path(pattern).parts:
                 wanted = "a pattern relative to the file's folder, such as 'tests/**'"
                 raise ConfigurationError(f"{self._name}.{key}: expected {wanted}, not {pattern!r}")
-        return patterns
+        return tuple(patterns)
 
     def switch(self, key: str) -> bool:
         """A value that is true or false."""
