@@ -22,7 +22,7 @@ from shaped.spec.dims import Dim, Kind
 from shaped.spec.facts import Facts
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
-from shaped.static import expressions, lowering, meant_pairs, program, statements
+from shaped.static import expressions, lowering, meant, program, statements
 from shaped.static.annotations import TypeForm
 from shaped.static.ends import Findings
 from shaped.static.fingerprints import Fingerprints
@@ -149,7 +149,7 @@ class Interpreter:
     def report_found(self, node: ast.AST) -> None:
         """Report the faults that did not stop the operation at `node`."""
         for fault in self.context.found:
-            if not self._is_meant(node, fault):
+            if not meant.is_meant(self.here.function, node, fault):
                 self.fault(self._cause(fault) or node, fault)
         self.context.found.clear()
 
@@ -159,15 +159,6 @@ class Interpreter:
         if fault.place is None or function is None:
             return None
         return next((node for node in ast.walk(function.node) if node is fault.place), None)
-
-    def _is_meant(self, node: ast.AST, fault: Fault) -> bool:
-        """Whether a function says that it pairs all with all, or in its name that it views elements across axes: a
-        relative shift, a skew."""
-        function = self.here.function
-        if meant_pairs.are_meant(None if function is None else function.node, node, fault):
-            return True
-        name = "" if function is None else function.name.rpartition(".")[2].lower()
-        return fault.code == "shape-axes" and ("shift" in name or "skew" in name)
 
     def _located(self, node: ast.expr, tensor: TensorType) -> TensorType:
         """The tensor with sizes that an operation put together, as `flatten`, said to come from `node`."""

@@ -8,7 +8,7 @@ from shaped.errors import ShapeError
 from shaped.spec.dims import Dim, Kind
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import axes, integer, ints, listed, spread, unknown_sizes, with_rank
-from shaped.spec.shape import Shape
+from shaped.spec.shape import Axis, Pack, Shape
 from shaped.spec.values import TensorType, Value
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def squeeze(context: Context, input: TensorType, dim: Value = None) -> TensorTyp
     if dim is None:
         ambiguous = ambiguous_squeeze(context, input)
         if ambiguous:
-            context.found.append(_squeeze_fault(input, ambiguous))
+            context.found.append(_squeeze_fault(context, input, ambiguous))
         return input.with_shape(_without_ones(context, input.shape, range(-input.shape.least_rank, 0)))
     if input.shape.rank is None:
         return input.with_shape(_squeezed_near_pack(context, input.shape, ints(dim)))
@@ -193,34 +193,51 @@ def _may_be_one(dim: Dim) -> bool:
     return dim.constant in (None, 1)
 
 
-def ambiguous_squeeze(context: Context, tensor: TensorType) -> tuple[Dim, ...]:
-    """The named sizes that `squeeze()` drops too where they are 1, if it drops an axis of size 1 in any case.
+def ambiguous_squeeze(context: Context, tensor: TensorType) -> tuple[Axis, ...]:
+    """The named axes that `squeeze()` drops too where they are 1, if it drops an axis of size 1 in any case.
 
     >>> from shaped.spec.context import Context
     >>> ambiguous_squeeze(Context(), TensorType.of(8, 1))
     ()
     """
-    if tensor.shape.rank is None or not any(dim == 1 for dim in tensor.shape.dims):
-        return ()
-    return tuple(
-        dim
-        for dim in tensor.shape.dims
-        if dim.constant is None
-        and not dim.has_unknown
-        and any(symbol.kind is Kind.NAME for symbol in dim.symbols())
-        and not context.is_never_equal(dim, 1)
-    )
+    named = [axis for axis in tensor.shape.axes if _is_name(axis)]
+    if _certain_one(context, tensor.shape) is None or any(_is_one_here(context, axis) for axis in named):
+        return ()  # a program that asks whether the batch is one knows what it drops
+    return tuple(axis for axis in named if isinstance(axis, Pack) or not context.is_never_equal(axis, 1))
 
 
-def _squeeze_fault(tensor: TensorType, ambiguous: tuple[Dim, ...]) -> ShapeError:
-    names = " and ".join(str(dim) for dim in ambiguous)
-    axis = next(i for i, dim in enumerate(tensor.shape.dims) if dim == 1)
+def _certain_one(context: Context, shape: Shape) -> int | None:
+    """The place of an axis of size 1, for certain or where a caller leaves an int at its default."""
+    for i, axis in enumerate(shape.axes):
+        if isinstance(axis, Dim) and (axis == 1 or axis.substitute(context.defaults) == 1):
+            return i
+    return None
+
+
+def _is_name(axis: Axis) -> bool:
+    """Whether an axis is of any size: a name of an annotation, or several as `*batch`."""
+    if isinstance(axis, Pack):
+        return axis.kind is Kind.NAME
+    return axis.constant is None and not axis.has_unknown and any(symbol.kind is Kind.NAME for symbol in axis.symbols())
+
+
+def _is_one_here(context: Context, axis: Axis) -> bool:
+    """Whether the path says that a named axis is 1."""
+    return isinstance(axis, Dim) and context.facts.normalize(axis) == 1
+
+
+def _squeeze_fault(context: Context, tensor: TensorType, ambiguous: tuple[Axis, ...]) -> ShapeError:
+    names = " and ".join(str(axis) for axis in ambiguous)
+    place = _certain_one(context, tensor.shape)
+    assert place is not None
+    from_end = place - len(tensor.shape.axes)
+    is_one = len(ambiguous) == 1 and isinstance(ambiguous[0], Dim)
     return ShapeError(
         "squeeze",
-        f"without a dim it also drops {names} where {'it is' if len(ambiguous) == 1 else 'they are'} 1",
+        f"without a dim it also drops {names} where {'it is' if is_one else 'they are'} 1",
         str(tensor),
-        hint=f"squeeze({axis - len(tensor.shape.dims) if axis else axis})?",
-        dims=ambiguous,
+        hint=f"squeeze({from_end if place else place})?",
+        dims=tuple(axis for axis in ambiguous if isinstance(axis, Dim)),
         code="shape-squeeze",
     )
 

@@ -1,4 +1,4 @@
-"""Whether a program says that it wants all pairs: what else would be a broadcast by accident (`silent_broadcast`)."""
+"""Whether a program says that it means what the rules on code that runs and is wrong would report."""
 
 from __future__ import annotations
 
@@ -9,24 +9,56 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from shaped.errors import Fault
+    from shaped.static.values import FunctionValue
 
 _LIBRARIES: Final = frozenset(["torch", "F", "nn", "np", "math"])
+# What gives the same for a tensor with and without axes of size 1.
+_OF_ALL_ELEMENTS: Final = frozenset(
+    ["all", "any", "item", "max", "mean", "min", "nelement", "numel", "prod", "std", "sum", "var"]
+)
+_WITH_A_NEW_SHAPE: Final = frozenset(["flatten", "ravel", "reshape", "reshape_as", "view", "view_as"])
+_WITH_AXES_AGAIN: Final = frozenset(["atleast_1d", "atleast_2d", "atleast_3d", "flatten", "ravel"])
 
 
-def are_meant(function: ast.AST | None, node: ast.AST, fault: Fault) -> bool:
-    """Whether the pairs that a fault is about are meant.
+def is_meant(function: FunctionValue | None, node: ast.AST, fault: Fault) -> bool:
+    """Whether the program means what a fault says of it.
 
-    They are if an annotation in the function has their name twice, `Float[Tensor, "n n"]`, or a tensor is paired with
-    itself: `x - x[:, 0]`.
+    Args:
+        function: the function under way.
+        node: what the fault is reported at.
+        fault: what was found.
     """
-    if fault.code != "shape-broadcast" or not fault.dims:
+    if function is None:
         return False
-    return _names_a_square(function, str(fault.dims[0])) or _is_of_one_tensor(node)
+    match fault.code:
+        case "shape-axes":
+            # It views elements across axes, and says so: a relative shift, a skew.
+            name = function.name.rpartition(".")[2].lower()
+            return "shift" in name or "skew" in name
+        case "shape-broadcast":
+            square = bool(fault.dims) and _names_a_square(function.node, str(fault.dims[0]))
+            return square or _is_of_one_tensor(node)
+        case "shape-squeeze":
+            return _is_shaped_again(function.node, node)
+    return False
 
 
-def _names_a_square(function: ast.AST | None, name: str) -> bool:
-    """Whether an annotation in the function has the name at two axes."""
-    return function is not None and any(
+def _is_shaped_again(function: ast.AST, squeezed: ast.AST) -> bool:
+    """Whether it does not matter which axes were dropped: `x.squeeze().view(-1)`, `x.squeeze().sum()`."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Call(func=ast.Attribute(value=value, attr=method), args=arguments) if value is squeezed:
+                return method in _WITH_A_NEW_SHAPE or (
+                    method in _OF_ALL_ELEMENTS and not arguments and not node.keywords
+                )
+            case ast.Call(func=ast.Attribute(attr=name), args=[value]) if value is squeezed:
+                return name in _WITH_AXES_AGAIN or (name in _OF_ALL_ELEMENTS and not node.keywords)
+    return False
+
+
+def _names_a_square(function: ast.AST, name: str) -> bool:
+    """Whether an annotation in the function has the name at two axes: all pairs are meant."""
+    return any(
         isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value.split().count(name) > 1
         for annotation in _annotations(function)
         for part in ast.walk(annotation)
@@ -43,7 +75,7 @@ def _annotations(function: ast.AST) -> Iterator[ast.expr]:
 
 
 def _is_of_one_tensor(node: ast.AST) -> bool:
-    """Whether the operands are all made of the same one variable.
+    """Whether both operands are made of the same one variable, whose elements are compared with each other.
 
     >>> [_is_of_one_tensor(ast.parse(text, mode="eval").body) for text in ("x - x[:, 0]", "x.eq(x.view(-1))", "x - y")]
     [True, True, False]
