@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from shaped.errors import ShapeError
+from shaped.spec.atoms import Kind
 from shaped.spec.axis_roles import Role, roles
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.provenance import Counted, Reduced, Row, is_left_over, named
@@ -67,20 +68,43 @@ def _report_pairs(
     for column in tensors:
         for other in tensors:
             size = _doubled(column.shape, other.shape)
-            if size is None or not named(context.facts.normalize(size)):
-                continue  # they do not meet so, or the path says what the size is: 1
-            if not any(_count(tensor.shape, size) > 1 for tensor in tensors):
+            if size is not None and _is_any_size(context, size) and not any(_is_square(each, size) for each in tensors):
                 reason = f"both are stretched to {shape}, all pairs of {size}"
-                one = next(axis for axis in column.shape.dims if is_left_over(axis))
-                hint = _pair_hint(column.shape, other.shape)
-                context.found.append(
-                    ShapeError(operation, reason, shown(), hint, dims=(size, one), code="shape-broadcast")
-                )
+                _report(context, operation, reason, shown(), column.shape, other.shape, size)
+                return
+            if _ends_in_an_axis_left_over(column.shape, other.shape):
+                reason = f"the last axis of {column} is stretched to the last of {other}, they do not line up"
+                _report(context, operation, reason, shown(), column.shape, other.shape)
                 return
 
 
-def _count(shape: Shape, size: Dim) -> int:
-    return sum(axis == size for axis in shape.axes)
+def _report(
+    context: Context, operation: str, reason: str, shown: str, column: Shape, other: Shape, *sizes: Dim
+) -> None:
+    left = next(axis for axis in reversed(column.axes) if isinstance(axis, Dim) and is_left_over(axis))
+    hint = _pair_hint(column, other)
+    context.found.append(ShapeError(operation, reason, shown, hint, dims=(*sizes, left), code="shape-broadcast"))
+
+
+def _is_any_size(context: Context, size: Dim) -> bool:
+    """Whether the path does not say what a named size is: of one sample there is one pair."""
+    return named(context.facts.normalize(size))
+
+
+def _is_square(tensor: TensorType, size: Dim) -> bool:
+    return sum(axis == size for axis in tensor.shape.axes) > 1
+
+
+def _ends_in_an_axis_left_over(column: Shape, other: Shape) -> bool:
+    """Whether one tensor has the named axes `*batch` of the other, and behind them an axis that was left over."""
+    pack, last = other.pack, column.axes[-1] if column.axes else None
+    return (
+        pack is not None
+        and pack.kind is Kind.NAME
+        and column.axes[:-1] == other.axes
+        and isinstance(last, Dim)
+        and is_left_over(last)
+    )
 
 
 def _doubled(column: Shape, other: Shape) -> Dim | None:
@@ -131,9 +155,9 @@ def target_hint(shape: Shape, target: Shape) -> str:
 
 def _pair_hint(column: Shape, other: Shape) -> str:
     """What makes a column and a tensor of one axis less fit: `.squeeze(-1) on (b, 1)?`."""
-    for axis, size in enumerate(column.dims):
-        if size == ONE and column.replace(axis) == other:
-            return f".squeeze({-1 if axis == len(column.dims) - 1 else axis}) on {column}?"
+    for i, axis in enumerate(column.axes):
+        if axis == ONE and (*column.axes[:i], *column.axes[i + 1 :]) == other.axes:
+            return f".squeeze({-1 if i == len(column.axes) - 1 else i}) on {column}?"
     return ""
 
 

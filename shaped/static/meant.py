@@ -36,8 +36,8 @@ def is_meant(function: FunctionValue | None, node: ast.AST, fault: Fault) -> boo
             name = function.name.rpartition(".")[2].lower()
             return "shift" in name or "skew" in name
         case "shape-broadcast":
-            square = bool(fault.dims) and _names_a_square(function.node, str(fault.dims[0]))
-            return square or _is_of_one_tensor(node)
+            names = [str(dim) for dim in fault.dims if dim.constant is None]
+            return any(_names_a_square(function.node, name) for name in names) or _is_of_one_tensor(node)
         case "shape-squeeze":
             return _is_shaped_again(function.node, node)
     return False
