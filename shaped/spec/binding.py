@@ -49,6 +49,7 @@ def instantiate(
     origin: Origin | None = None,
     evaluate: Evaluate | None = None,
     unbound: Kind = Kind.NAME,
+    least: int = 0,
 ) -> TensorType:
     """The tensor that `annotation` describes; binds the names that are not bound yet.
 
@@ -57,12 +58,13 @@ def instantiate(
         evaluate: the sizes of the expressions in `{}` fields.
         unbound: what a name that is not bound stands for: any size (NAME, what a body sees on entry) or one that was
             not followed (UNKNOWN, what a caller gets back).
+        least: the least size of a name that was not followed.
 
     >>> from shaped.spec.annotation import parse
     >>> print(instantiate(parse("Float", "b c*h {self.d} 3"), Bindings(), Context(), evaluate=lambda text: Dim.of(64)))
     (b, c*h, 64, 3)
     """
-    entry = _Entry(bindings, context, evaluate, unbound)
+    entry = _Entry(bindings, context, evaluate, unbound, least)
     axes: list[Axis] = []
     for i, axis in enumerate(annotation.axes):
         if stands_for_text(axis, evaluate, annotation.is_formatted):
@@ -111,6 +113,7 @@ class _Entry:
     context: Context
     evaluate: Evaluate | None
     unbound: Kind
+    least: int
 
     def size(self, axis: AnnotatedAxis) -> Dim:
         match axis:
@@ -128,7 +131,7 @@ class _Entry:
     def name(self, name: str) -> Dim:
         if name not in self.bindings.dims:
             universal = self.unbound is Kind.NAME
-            new = Dim.name(name, self.bindings.scope) if universal else self.context.fresh(name=name)
+            new = Dim.name(name, self.bindings.scope) if universal else self.context.fresh(self.least, name=name)
             self.bindings.dims[name] = new
         return self.bindings.dims[name]
 

@@ -206,7 +206,7 @@ def promised(
     interpreter: Interpreter, form: TypeForm, name: str, *, origin: Origin | None = None, unbound: Kind = Kind.NAME
 ) -> StaticValue:
     """The value that an annotation promises: a parameter in a body, or what a call gives back."""
-    context = interpreter.context
+    context, is_looked_at = interpreter.context, interpreter.here.ints is Kind.UNKNOWN
 
     def inner(part: TypeForm, index: int | None = None) -> StaticValue:
         if index is None:
@@ -227,7 +227,9 @@ def promised(
                 context,
                 origin=origin,
                 evaluate=lambda text: field_size(interpreter, text),
-                unbound=unbound,
+                # The names of an object that is only looked at are its own affair, as its ints are.
+                unbound=Kind.UNKNOWN if is_looked_at else unbound,
+                least=int(is_looked_at),
             )
             return ArrayValue(tensor) if annotation.array == _ARRAY else tensor
         case forms.PlainTensorForm(dtype=dtype):

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
-from shaped.spec.dims import Dim, Kind
+from shaped.spec.dims import Dim, Kind, Symbol
 from shaped.spec.values import UNKNOWN
 from shaped.static import annotate, program
 from shaped.static.changes import attributes_changed
@@ -25,6 +25,7 @@ from shaped.static.values import (
 )
 
 if TYPE_CHECKING:
+    from shaped.spec.binding import Bindings
     from shaped.spec.facts import Facts
     from shaped.static.interpreter import Interpreter
 
@@ -161,11 +162,22 @@ def _fill(interpreter: Interpreter, instance: Instance, scope: str, ints: Kind) 
         frame.ints = ints
         with interpreter.in_frame(frame):
             _set_generic_fields(interpreter, instance)
+        interpreter.facts_of[id(instance)] = chosen_by_caller(interpreter.context.facts, frame.bindings)
     changed = changed_elsewhere(cls)
     for name in changed:
         if name in instance.attributes:
             instance.attributes[name] = UNKNOWN
     interpreter.journal.changed.add(id(instance.attributes))
+
+
+def chosen_by_caller(facts: Facts, bindings: Bindings) -> Facts:
+    """The facts behind a constructor: for methods, a size that a name of its annotations stands for is one that the
+    object's maker chose, as the constructor's ints are. A name of the method's own may turn out to be equal to it."""
+    for size in bindings.dims.values():
+        symbol = size.symbol
+        if symbol is not None and symbol.kind is Kind.NAME and symbol.scope == bindings.scope:
+            facts = facts.with_equal(size, Dim.atom(Symbol(symbol.name, Kind.QUANTITY, symbol.scope, symbol.low)))
+    return facts
 
 
 _SHORTEST_NAME = 3  # `h` may be the heads of a constructor and the height of an annotation

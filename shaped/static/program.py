@@ -43,7 +43,7 @@ def run_alone(
         objects.bind_generic(interpreter, function, receiver)
         result = _run(interpreter, function)
     if function.name.endswith(".__init__"):
-        interpreter.facts_of[id(receiver)] = interpreter.context.facts
+        interpreter.facts_of[id(receiver)] = objects.chosen_by_caller(interpreter.context.facts, frame.bindings)
     interpreter.restore(facts, certain)
     interpreter.guarded = guarded
     return result

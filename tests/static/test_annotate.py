@@ -104,3 +104,34 @@ def one_path(x: Float[Tensor, "n d"]):
     return y, z
 """
     assert errors_of(source) == ['z: (n, 2*d) does not match "n k": axis 1 is 2*d, not k=d']
+
+
+MAKER = """
+import torch
+from dataclasses import dataclass
+class Confidence:
+    def __init__(self, breaks: Float[Tensor, "breaks"], scale: Float[Tensor, "m"]):
+        self.breaks = breaks
+    def centers(self):
+        return torch.cat([self.breaks, self.breaks[-1:]])
+    def expected(self, logits: Float[Tensor, "n bins"]) -> Float[Tensor, "n"]:
+        return logits @ self.centers()
+@dataclass
+class Rays:
+    origins: Float[Tensor, "n 3"]
+    weights: Float[Tensor, "n d"]
+    def weighted(self, by: Float[Tensor, "k c"]) -> Float[Tensor, "n d"]:
+        return self.weights * by
+"""
+
+
+def test_a_size_of_what_an_object_was_made_of_may_be_that_of_an_argument() -> None:
+    assert errors_of(MAKER) == []
+    assert errors_of("def f(rays: Rays, x: Float[Tensor, 'm 3']): return rays.origins + x") == []
+
+
+def test_sizes_that_a_constructor_or_a_method_meets_by_itself_still_differ() -> None:
+    wrong = MAKER.replace("self.breaks = breaks", "self.breaks = breaks + scale")
+    assert errors_of(wrong) == ["add: (breaks,) + (m,): sizes breaks and m of axis -1 differ"]
+    wrong = MAKER.replace("self.weights * by", "self.weights * self.origins * by")
+    assert errors_of(wrong) == ["mul: (n, d) * (n, 3): sizes d and 3 of axis -1 differ"]

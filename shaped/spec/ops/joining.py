@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
 from shaped.spec.axis_order import remembered
+from shaped.spec.bounds import is_positive
 from shaped.spec.broadcast import new_axes_hint
 from shaped.spec.dims import Dim, product
 from shaped.spec.dtypes import ANY_DTYPE
@@ -103,7 +104,10 @@ def _concatenated_shape(
 
 def _may_be_skipped(part: TensorType) -> bool:
     """Whether it may be the flat empty tensor that torch skips."""
-    return part.shape.rank == 1 and (part.shape.dims[0].has_unknown or part.shape.dims[0].constant == 0)
+    if part.shape.rank != 1:
+        return False
+    (size,) = part.shape.dims
+    return size.constant == 0 or (size.has_unknown and not is_positive(size))
 
 
 def _axes(part: TensorType) -> str:
