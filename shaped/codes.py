@@ -26,9 +26,12 @@ class Code:
 CODES: Final[dict[str, Code]] = {
     "shape": Code("Check the shapes of tensors"),
     "shape-axes": Code("Check that views, repeats and arguments keep named axes in their order"),
-    "shape-broadcast": Code("Check that both operands of a loss are not stretched by broadcasting"),
+    "shape-broadcast": Code("Check that no operation meets all pairs, or one row all places, by broadcasting"),
     "shape-layout": Code("Check that the axes of sequences and images stand where a layer takes them to be"),
-    "shape-reduce": Code("Check that softmax, norms, running sums and einsum do not go along an axis that is not meant"),
+    "shape-promotion": Code("Check that no tensor is repeated along named axes that it lacks", is_default=False),
+    "shape-reduce": Code(
+        "Check that softmax, norms, running sums and einsum do not go along an axis that is not meant"
+    ),
     "shape-squeeze": Code("Check that squeeze drops no axis by accident"),
     "dtype": Code("Check the dtypes of tensors"),
     "device": Code("Check the devices of tensors"),

@@ -5,6 +5,8 @@
   `nn.Linear(d, 1)`, by `gather`.
 - One row of a table, taken at the length of a sequence, is spread over the sequence: `x + table[:, x.shape[1]]`.
 - A scalar that a loss or a sum without a dim gave is spread over the elements that it was taken over.
+
+Who wants every new axis written out asks for `shape-promotion`: all broadcasts of different ranks along named axes.
 """
 
 from __future__ import annotations
@@ -49,6 +51,7 @@ def report_unmeant(
     first = tensors[0].shape.axes
     if all(len(tensor.shape.axes) == len(first) for tensor in tensors):
         return
+    _report_promotion(context, operation, tensors, shown)
     rows = [tensor for tensor in tensors if tensor.made is not None]
     for tensor in rows:
         if isinstance(tensor.made, Row):
@@ -59,6 +62,23 @@ def report_unmeant(
         return
     if any(is_left_over(axis) for tensor in tensors for axis in tensor.shape.axes if isinstance(axis, Dim)):
         _report_pairs(context, operation, tensors, shape, shown)
+
+
+def _report_promotion(
+    context: Context, operation: str, tensors: Sequence[TensorType], shown: Callable[[], str]
+) -> None:
+    """Report a tensor that is repeated along named axes which it has not, not even with size 1."""
+    longest = max((tensor.shape for tensor in tensors), key=lambda shape: len(shape.axes))
+    for tensor in tensors:
+        if not tensor.shape.rank or longest.rank is None:
+            continue
+        lacking = longest.dims[: longest.rank - tensor.shape.rank]
+        if any(map(named, lacking)):
+            reason = f"{tensor} is repeated along {', '.join(map(str, lacking))}"
+            hint = f"[{', '.join(['None'] * len(lacking))}] on {tensor}?"
+            dims = tuple(filter(named, lacking))
+            context.found.append(ShapeError(operation, reason, shown(), hint, dims, code="shape-promotion"))
+            return
 
 
 def _report_pairs(

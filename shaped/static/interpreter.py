@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from shaped.codes import DEFAULT_CODES
 from shaped.errors import Fault, Origin
 from shaped.spec.binding import Bindings
 from shaped.spec.context import Context
@@ -318,7 +319,8 @@ class Interpreter:
         place = self._place(node)
         if place is None:
             return
-        if self.here.caller is None and self.here.function is not None and fault.code.startswith("shape"):
+        is_wrong = fault.code in DEFAULT_CODES  # others are questions of style
+        if is_wrong and self.here.caller is None and self.here.function is not None and fault.code.startswith("shape"):
             self.faulty.add(id(self.here.function.node))
         node, path_notes = place
         notes = [*_origin_notes(fault), *path_notes]
@@ -326,7 +328,9 @@ class Interpreter:
             sizes = ", ".join(f"{name}={size}" for name, size in fault.sizes.items())
             notes.append(Note(0, f"it fails for {sizes}"))
         self.add(Diagnostic(str(self.path), span_of(node), fault.code, str(fault), "error", tuple(notes), fault.hint))
-        suspicions, self.here.suspicions = self.here.suspicions, []
+        suspicions: list[tuple[ast.AST, Fault]] = []
+        if is_wrong:
+            suspicions, self.here.suspicions = self.here.suspicions, suspicions
         for cause, suspicion in suspicions:
             self.fault(cause, suspicion)
 
