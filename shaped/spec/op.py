@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from shaped.errors import DtypeError, Fault
 from shaped.spec.broadcast import uncertain_if_joined
+from shaped.spec.extent import with_extent
 from shaped.spec.merged_axes import kept
 from shaped.spec.provenance import remembering
 from shaped.spec.values import UNKNOWN, TensorType, Value
@@ -68,6 +69,7 @@ class Op:
         with uncertain_if_joined(context, *tensors):
             try:
                 result = self.rule(context, *bound.args, **bound.kwargs)
+                result = with_extent(context, self.name, bound.arguments, result)
             except Fault as fault:
                 _show_operands(fault, (*args, *kwargs.values()))
                 raise

@@ -33,8 +33,9 @@ class TensorType:
 
     `joined` says that its shape was joined from several paths, so that what holds for only some named sizes is no error
     with it. `merged` gives the factors, outermost first, of axes that were put together of others (`axis_order`): of
-    each axis whose size is their product. `made` is what is remembered of the operation that made it (`provenance`). An
-    operation that does not say that it keeps these drops them.
+    each axis whose size is their product. `made` is what is remembered of the operation that made it (`provenance`),
+    `extent` its least and greatest element where both are known (`extent`). An operation that does not say that it
+    keeps these drops them.
     """
 
     shape: Shape
@@ -43,6 +44,7 @@ class TensorType:
     joined: bool = False
     merged: tuple[tuple[Dim, ...], ...] = ()
     made: Made | None = None
+    extent: tuple[Dim, Dim] | None = None
 
     @staticmethod
     def of(*axes: Axis | int, dtype: DType = ANY_DTYPE) -> TensorType:

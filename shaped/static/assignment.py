@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
@@ -169,6 +170,8 @@ def _set_item(interpreter: Interpreter, target: ast.Subscript, value: StaticValu
         case TensorType():
             items = indexing.items_of(interpreter, target.slice)
             setitem(interpreter.context, receiver, items, interpreter.lower(value))
+            if receiver.extent is not None and isinstance(target.value, (ast.Name, ast.Attribute)):
+                assign(interpreter, target.value, replace(receiver, extent=None))
         case DictValue():
             key = constant_key(interpreter.evaluate(target.slice))
             if key is None:

@@ -182,6 +182,7 @@ def covers(old: StaticValue, new: StaticValue, is_wide: Callable[[Symbol], bool]
                 new.dtype.names <= old.dtype.names
                 and old.device in (None, new.device)
                 and old.merged in ((), new.merged)
+                and old.extent in (None, new.extent)
                 and _covers_shape(old.shape, new.shape, is_wide)
             )
         case tuple(), tuple():

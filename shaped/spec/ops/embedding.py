@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import DtypeError, ShapeError
+from shaped.spec.dims import Dim
+from shaped.spec.extent import require_within
 from shaped.spec.op import Module, module, op
-from shaped.spec.ops.options import flag, option_size, optional_tensor, parameter_dtype
+from shaped.spec.ops.options import flag, is_less, option_size, optional_tensor, parameter_dtype
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
-    from shaped.spec.dims import Dim
 
 INDICES = frozenset(["int32", "int64"])
 
@@ -29,6 +30,23 @@ def _row_length(context: Context, operation: str, weight: TensorType) -> Dim:
 def _check_indices(operation: str, indices: TensorType) -> None:
     if not indices.dtype.may_be(INDICES):
         raise DtypeError(operation, f"indices are {indices.dtype}, int32 or int64 expected", str(indices), ".long()?")
+
+
+def _check_rows(context: Context, indices: TensorType, weight: TensorType, padding_idx: Value) -> None:
+    rows = weight.shape.at(0) if weight.shape.rank == 2 else None
+    if rows is None:
+        return
+    require_within(context, "embedding", indices, rows, f"a table of {rows} rows", f"{indices} in {weight}")
+    _check_padding(context, rows, padding_idx)
+
+
+def _check_padding(context: Context, rows: Dim, padding_idx: Value) -> None:
+    if isinstance(padding_idx, Dim) and (
+        is_less(context, rows, padding_idx + 1) or is_less(context, padding_idx, -rows)
+    ):
+        raise ShapeError(
+            "embedding", f"padding_idx {padding_idx} is no row of a table of {rows}", dims=(rows, padding_idx)
+        )
 
 
 @op("embedding", "torch.nn.functional.embedding", formula="y[..., d] = w[x[...], d]")
@@ -50,6 +68,7 @@ def embedding(
     """
     length = _row_length(context, "embedding", weight)
     _check_indices("embedding", input)
+    _check_rows(context, input, weight, padding_idx)
     return input.with_shape(input.shape + Shape.of(length)).with_dtype(weight.dtype)
 
 
@@ -121,6 +140,7 @@ class Embedding(Module):
         self.embedding_dim = option_size(context, embedding_dim)
         self.padding_idx = padding_idx
         self.weight = TensorType(Shape.of(self.num_embeddings, self.embedding_dim), parameter_dtype(dtype))
+        _check_padding(context, self.num_embeddings, padding_idx)
 
     def forward(self, context: Context, input: TensorType) -> TensorType:
         """(...) -> (..., embedding_dim)."""

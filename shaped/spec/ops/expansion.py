@@ -9,6 +9,7 @@ from shaped.spec.axis_order import factors_of, remembered
 from shaped.spec.broadcast import broadcast_shape
 from shaped.spec.dims import ONE, Dim, product
 from shaped.spec.dtypes import BOOL, COMPLEX, FLOATS, INT64
+from shaped.spec.extent import require_within
 from shaped.spec.merged_axes import repeated_axes
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import ints, listed, shown, size, spread, tensors, unknown_sizes
@@ -227,4 +228,6 @@ def one_hot(context: Context, tensor: TensorType, num_classes: Value = MINUS_ONE
     classes = size(context, num_classes)
     if classes == MINUS_ONE:
         classes = context.fresh()
+    elif isinstance(num_classes, Dim):
+        require_within(context, "one_hot", tensor, classes, f"{classes} classes", str(tensor))
     return TensorType(tensor.shape + Shape((classes,)), INT64, tensor.device, tensor.joined)

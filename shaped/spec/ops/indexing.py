@@ -10,6 +10,7 @@ from shaped.spec.axis_order import remembered
 from shaped.spec.broadcast import broadcast_shape, is_joined, new_axes_hint, uncertain_if_joined
 from shaped.spec.dims import ONE, ZERO, Dim, Min, ceildiv, minimum
 from shaped.spec.dtypes import BOOL, COMPLEX, FLOATS, INT64
+from shaped.spec.extent import extent_of, require_within
 from shaped.spec.facts import Status
 from shaped.spec.ops.arguments import at_least_zero, require_expands
 from shaped.spec.provenance import Row, left_by, named
@@ -133,7 +134,7 @@ def _as_tensor(context: Context, item: Index) -> Index:
     if all(isinstance(value, bool) for value in item) and item:
         return TensorType(Shape.of(sum(value is True for value in item)), INT64)
     if all(isinstance(value, Dim) and not isinstance(value, bool) for value in item):
-        return TensorType(Shape.of(len(item)), INT64)
+        return TensorType(Shape.of(len(item)), INT64, extent=extent_of(item))
     rows = [row for row in item if isinstance(row, tuple)]
     is_matrix = rows and len(rows) == len(item) and all(len(row) == len(rows[0]) for row in rows)
     if is_matrix and all(isinstance(value, Dim) for row in rows for value in row):
@@ -250,9 +251,11 @@ def _picked(
     shape = item.shape
     if not item.dtype.may_be(_MASKS):
         # torch takes an integer tensor without axes for an int.
-        if shape.rank == 0:
-            return _Column()
-        return _Column(picks=item)
+        axis = consumed[0]
+        if isinstance(axis, Dim):
+            what = f"size {axis} of dim {place}"
+            require_within(context, "index", item, axis, what, str(input), from_the_end=True)
+        return _Column() if shape.rank == 0 else _Column(picks=item)
     if shape.rank is None:
         return None
     if not item.dtype.is_all(_MASKS):

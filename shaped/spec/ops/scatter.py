@@ -8,6 +8,7 @@ from shaped.errors import ShapeError
 from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import ONE, ZERO, Dim
 from shaped.spec.dtypes import ANY, BOOL, INT64, INTEGERS
+from shaped.spec.extent import require_within
 from shaped.spec.facts import Status
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import shown
@@ -82,6 +83,9 @@ def gather(
     _require_one_rank("gather", axis, input, index)
     if axis is not None:
         _require_no_longer(context, "gather", index, input, axis, operands)
+        own = input.shape.at(axis)
+        if own is not None:
+            require_within(context, "gather", index, own, f"size {own} of dim {axis}", operands)
     return input.with_shape(index.shape)
 
 
@@ -126,6 +130,9 @@ def index_select(context: Context, input: TensorType, dim: Value, index: TensorT
         if input.shape.rank is None:
             return context.unknown_tensor(input.dtype)
         return input.with_shape(Shape(tuple(context.fresh() for _ in input.shape.dims)))
+    own = input.shape.at(axis)
+    assert own is not None
+    require_within(context, "index_select", index, own, f"size {own} of dim {axis}", str(input))
     return input.with_shape(input.shape.replace(axis, context.fresh() if count is None else count))
 
 
