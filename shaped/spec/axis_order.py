@@ -253,6 +253,9 @@ def _may_be_one(after: Sequence[_Part], name: Name) -> bool:
 
 
 def _is_made(name: Name) -> bool:
+    if isinstance(name, FloorDiv):
+        # n//p is written, and is more than 1, where p is a number that a caller chose: windows, patches, heads.
+        return name.numerator.symbol is None or name.denominator.symbol is None
     if not isinstance(name, Dim):
         return not isinstance(name, Symbol)
     return not all(number > 0 and all(isinstance(atom, Symbol) for atom, _ in term) for term, number in name.terms)

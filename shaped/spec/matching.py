@@ -18,7 +18,7 @@ from shaped.spec.context import Context
 from shaped.spec.dims import Dim, Kind, Symbol
 from shaped.spec.dtypes import DType
 from shaped.spec.facts import solve
-from shaped.spec.merged_axes import are_tiled_heads, written_factors
+from shaped.spec.merged_axes import are_other_names_first, are_tiled_heads, written_factors
 from shaped.spec.shape import Axis, Pack, Shape
 from shaped.spec.values import TensorType
 
@@ -101,21 +101,27 @@ class _Match:
         dtype = self._dtype()
         result = replace(self.tensor, shape=self._shape(), dtype=dtype)
         if result.merged and not self.is_probe and self.context.certain:
-            self._look_at_merged_heads(result)
+            self._look_at_merged_axes(result)
         return result
 
-    def _look_at_merged_heads(self, tensor: TensorType) -> None:
-        """Note a fault where heads were repeated in another order than the annotation says."""
+    def _look_at_merged_axes(self, tensor: TensorType) -> None:
+        """Note a fault where axes were merged, or heads repeated, in another order than the annotation says."""
         if tensor.shape.rank != len(self.annotation.axes):
             return
         for number, (axis, size) in enumerate(zip(self.annotation.axes, tensor.shape.dims)):
             written = written_factors(axis, self.bindings.dims, self.evaluate)
-            if written is not None and are_tiled_heads(self.annotation, number, factors_of(tensor, size), written):
-                order = "*".join(map(str, reversed(written)))
-                reason = f"axis {number} is merged as {order}, not as {axis}"
-                fault = self._fault(reason, (size,))
-                fault.hint, fault.code = f"repeat_interleave({written[1]}, {number})?", "shape-axes"
-                self.context.found.append(fault)
+            if written is None:
+                continue
+            factors = factors_of(tensor, size)
+            if are_other_names_first(factors, written):
+                hint = "transpose before the axes are merged?"
+            elif are_tiled_heads(self.annotation, number, factors, written):
+                hint = f"repeat_interleave({written[1]}, {number})?"
+            else:
+                continue
+            fault = self._fault(f"axis {number} is merged as {'*'.join(map(str, factors))}, not as {axis}", (size,))
+            fault.hint, fault.code = hint, "shape-axes"
+            self.context.found.append(fault)
 
     def _dtype(self) -> DType:
         actual, wanted = self.tensor.dtype.names, self.annotation.dtype.names

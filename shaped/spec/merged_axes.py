@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from shaped.errors import ShapeError
+from shaped.spec.atoms import Kind
 from shaped.spec.axis_arithmetic import Computed, Evaluate
 from shaped.spec.axis_order import Factors, factors_of, remembered
 from shaped.spec.dims import ONE, Dim, product
@@ -46,9 +47,11 @@ _KEPT: Final = {
     "normalization_modules": _ALL,
     "pooling": slice(0, 2),
     "pooling_modules": slice(0, 2),
+    "recurrent": slice(0, -1),
     "reduction": _ALL,
     "scan": _ALL,
     "splitting": _ALL,
+    "transformer": slice(0, -1),
     "vision": slice(0, 1),
 }
 _KEPT_BY_NAME: Final = {
@@ -56,14 +59,13 @@ _KEPT_BY_NAME: Final = {
     "expand_as": _ALL,
     "broadcast_to": _ALL,
     "broadcast_tensors": _ALL,
-    "torch.nn.MultiheadAttention": None,  # whose first axis may be the sequence
-    "multi_head_attention_forward": None,
 }
 _HEADS: Final = re.compile("head|kv|kh|hk|nh")
 # Whose rules say what they merge.
 _SAY_IT_THEMSELVES: Final = frozenset(["einops", "expansion", "reshape", "shape_modules"])
 # Operations that put elements of several tensors together, place by place: their axes have to be merged alike.
 _TOGETHER: Final = frozenset(["arithmetic", "attention", "blend", "comparison", "contraction", "einsum", "joining"])
+_LOSSES: Final = frozenset(["class_losses", "losses", "loss_modules"])  # whose result need not have these axes
 
 
 def kept(context: Context, name: str, file: str, operands: Sequence[TensorType], result: Value) -> Value:
@@ -77,8 +79,8 @@ def kept(context: Context, name: str, file: str, operands: Sequence[TensorType],
         result: what its rule gave.
     """
     file = file.rpartition(".")[2]
-    if len(operands) > 1 and file in _TOGETHER and context.certain and isinstance(result, TensorType):
-        _require_one_order(context, name, operands, result)
+    if len(operands) > 1 and file in _TOGETHER | _LOSSES and context.certain and isinstance(result, TensorType):
+        _require_one_order(context, name, operands, None if file in _LOSSES else result)
     axes = _KEPT_BY_NAME.get(name, _KEPT.get(file))
     if axes is None:
         return result if file in _SAY_IT_THEMSELVES else _forgotten(result)
@@ -114,14 +116,17 @@ def _with(result: Value, axes: slice, merged: Sequence[Factors]) -> Value:
     return Many(_with(result.element, axes, merged), result.length) if isinstance(result, Many) else result
 
 
-def _require_one_order(context: Context, operation: str, operands: Sequence[TensorType], result: TensorType) -> None:
-    """Note a fault where two operands merged one axis of the result of the same factors in different orders."""
+def _require_one_order(
+    context: Context, operation: str, operands: Sequence[TensorType], result: TensorType | None
+) -> None:
+    """Note a fault where two operands merged one axis, of the result if given, of equal factors in different orders."""
     first = next(each for each in operands if each.merged)
     for other in operands:
         for factors in other.merged if other is not first else ():
             own = next((each for each in first.merged if set(each) == set(factors)), factors)
             size = product(own)
-            if own != factors and size in result.shape.axes and _face_each_other(size, first, other):
+            is_kept = result is None or size in result.shape.axes
+            if own != factors and is_kept and _face_each_other(size, first, other):
                 orders = [", ".join(map(str, each)) for each in (own, factors)]
                 reason = f"the axes of size {size} lie in the order {orders[0]} here and {orders[1]} there"
                 hint = "repeat_interleave in place of repeat, or transpose before the view?"
@@ -170,11 +175,17 @@ def written_factors(axis: object, names: Mapping[str, Dim], evaluate: Evaluate |
     return factors if 1 < len(factors) == len(found) else None
 
 
+def are_other_names_first(factors: Factors, written: Factors) -> bool:
+    """Whether an axis was merged of the dim names that an annotation multiplies, each once, in another order."""
+    names = {factor.symbol for factor in written if factor.symbol is not None and factor.symbol.kind is Kind.NAME}
+    return len(names) == len(written) == len(factors) and factors != written and set(factors) == set(written)
+
+
 def are_tiled_heads(annotation: ArrayAnnotation, number: int, factors: Factors, written: Factors) -> bool:
     """Whether an axis of heads, written as heads*n, was merged as n*heads: each group of queries meets the wrong head.
 
-    Other products are written in any order (`scale*h` for an upsampled h), so that only heads are looked at: an axis
-    behind the batch whose name says so.
+    A product with a number or a caller's int is written in any order (`scale*h` for an upsampled h), so that only heads
+    are looked at: an axis behind the batch whose name says so.
     """
     if number == 0 or len(written) != 2 or factors != (written[1], written[0]):
         return False

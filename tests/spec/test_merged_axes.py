@@ -137,7 +137,7 @@ def test_a_product_in_front_of_an_annotation_is_read_as_an_order() -> None:
 
 
 def heads_found(text: str, order: tuple[Dim, ...], *axes: Dim) -> list[str]:
-    context, names = Context(), ("b", "h", "kv_heads", "scale", "t", "w", "d")
+    context, names = Context(), ("b", "h", "kv_heads", "t", "w", "d")
     bindings = Bindings(dims={name: Dim.name(name) for name in names})
     match(parse("Float", text), merged(*axes, order=order), bindings, context, evaluate=lambda text: n, what="return")
     return [f"{fault.reason}; {fault.hint}" for fault in context.found]
@@ -152,9 +152,27 @@ def test_heads_that_are_tiled_are_not_those_that_the_annotation_says() -> None:
 
 
 def test_products_that_are_no_heads_are_written_in_any_order() -> None:
-    kv, scale, w = map(Dim.name, ("kv_heads", "scale", "w"))
+    kv, w = map(Dim.name, ("kv_heads", "w"))
     assert not heads_found("b kv_heads*{n} t d", (kv, n), b, kv * n, t, d)
     assert not heads_found("b {n}*kv_heads t d", (kv, n), b, kv * n, t, d)
     assert not heads_found("b*{n} t d", (n, b), b * n, t, d)
     assert not heads_found("b t h*{n} w", (n, h), b, t, h * n, w)
-    assert not heads_found("b scale*t d", (t, scale), b, scale * t, d)
+    assert not heads_found("b {n}*t d", (t, n), b, n * t, d)
+    assert not heads_found("b 2*t d", (t, Dim.of(2)), b, 2 * t, d)
+
+
+def test_dim_names_that_an_annotation_multiplies_stand_in_its_order() -> None:
+    w = Dim.name("w")
+    assert heads_found("b h*w d", (w, h), b, h * w, d) == [
+        "axis 1 is merged as w*h, not as h*w; transpose before the axes are merged?"
+    ]
+    assert heads_found("h*t*d", (t, h, d), h * t * d)
+    assert not heads_found("b h*w d", (h, w), b, h * w, d)
+    assert not heads_found("h*t*d", (t, h * d), h * t * d)  # d may stand anywhere
+
+
+def test_losses_compare_elements_of_one_order() -> None:
+    classes, targets = merged(b * t, d), merged(b * t, order=(t, b))
+    assert said("cross_entropy", classes, targets) == ["the axes of size b*t lie in the order b, t here and t, b there"]
+    assert said("mse_loss", merged(b * t), targets)
+    assert not said("cross_entropy", classes, merged(b * t))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
+from shaped.spec.axis_layout import check_heads, check_sequence
 from shaped.spec.broadcast import broadcast, new_axes_hint, uncertain_if_joined
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.op import Module, module, op
@@ -69,6 +70,7 @@ def scaled_dot_product_attention(
 
             require_equal(context, (left, right), a, b, fault)
     leading = _leading_axes(context, operation, query, key, value, flag(enable_gqa), operands)
+    check_heads(context, operation, (query, key), operands)
     length, source = query.shape.at(-2), key.shape.at(-2)
     length = context.fresh() if length is None else length
     source = context.fresh() if source is None else source
@@ -160,6 +162,7 @@ class MultiHead:
         operands = f"query {query}, key {key}, value {value}"
         rank = self._check_ranks(query, key, value, operands)
         self._check_sizes(context, query, key, value, rank, operands)
+        self._check_layout(context, query, key, operands)
         batch, length, source = self._read(context, query, key, rank)
         self._check_masks(context, key_padding_mask, attn_mask, rank, batch, length, source)
         weights = self._weights(context, need_weights, average_attn_weights, rank, batch, length, source)
@@ -170,6 +173,21 @@ class MultiHead:
         kind = common_dtype(query, key, value)
         output = query.with_shape(shape).with_dtype(kind)
         return output, weights.with_dtype(kind) if isinstance(weights, TensorType) else weights
+
+    def _check_layout(self, context: Context, query: TensorType, key: TensorType, operands: str) -> None:
+        """Report a batch that is read as the sequence, of the query or else of the keys."""
+        shown = str(query) if query.shape == key.shape else operands
+        for name, tensor in (("query", query), ("key", key)):
+            if check_sequence(
+                context,
+                "multi_head_attention",
+                tensor,
+                batch_first=self.batch_first,
+                operands=shown,
+                name=name,
+                single_samples=True,
+            ):
+                return
 
     def _check_ranks(self, query: TensorType, key: TensorType, value: TensorType, operands: str) -> int | None:
         rank = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import DtypeError, Fault, ShapeError
+from shaped.spec.axis_layout import check_classes, check_sequence
 from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.dtypes import BOOL, FLOATS, INTEGERS
@@ -145,6 +146,7 @@ def _probability_losses(context: Context, operation: str, input: TensorType, tar
     if target.dtype.is_all(INTEGERS | BOOL):
         reason = f"class indices {expected} expected, or float probabilities {input}; the target is {target.dtype}"
         raise DtypeError(operation, reason, operands, hint or f"target.argmax({axis})?")
+    check_classes(context, operation, input, operands)
     return input.with_shape(expected)
 
 
@@ -305,6 +307,7 @@ def ctc_loss(
     rank = log_probs.shape.rank
     if log_probs.shape.least_rank > 3 or (rank is not None and rank < 2):
         raise ShapeError("ctc_loss", f"{log_probs.shape.least_rank} axes, 2 or 3 expected", f"log_probs {log_probs}")
+    check_sequence(context, "ctc_loss", log_probs, batch_first=False, name="log_probs", told_by="")
     losses = context.unknown_tensor(log_probs.dtype)
     if rank is not None:
         losses = log_probs.with_shape(Shape(log_probs.shape.axes[1:2] if rank == 3 else ()))

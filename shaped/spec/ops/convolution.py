@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
+from shaped.spec.axis_layout import check_channels
 from shaped.spec.dims import ZERO, Dim
 from shaped.spec.op import op
 from shaped.spec.ops.options import (
@@ -132,6 +133,7 @@ def _require_channels(
             (found, in_channels),
         ),
     )
+    check_channels(context, operation, input, len(parts.sizes), channels=in_channels)
 
 
 def _weight_axes(
@@ -271,7 +273,8 @@ def convolve_transposed(
         else:
             sizes = _given_sizes(context, operation, operands, least, window.stride, output_size)
         for size in sizes:
-            if is_less(context, size, 0):
+            # Of no elements torch makes none.
+            if is_less(context, size, 0 if input.shape.numel == ZERO else 1):
                 raise ShapeError(operation, f"an output size is {size}", operands, dims=parts.sizes)
     return input.with_shape(parts.shape(out_channels, sizes)).with_dtype(common_dtype(input, weight))
 

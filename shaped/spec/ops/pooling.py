@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
+from shaped.spec.axis_layout import check_channels
 from shaped.spec.dims import Dim, ceildiv, minimum
 from shaped.spec.dtypes import INT64
 from shaped.spec.op import op
@@ -87,6 +88,7 @@ def pool(
                 dims=(size, k),
             )
         sizes.append(pooled)
+    check_channels(context, operation, input, count, signals=not operation.startswith("max"))
     return _pooled(context, input, parts, tuple(sizes))
 
 
@@ -265,6 +267,7 @@ def adaptive_pool(context: Context, operation: str, count: int, input: TensorTyp
         if means is not None:
             return input.with_shape(means)
     parts = split_spatial(context, operation, input, count)
+    check_channels(context, operation, input, count)
     sizes = tuple(size if number is None else number for size, number in zip(parts.sizes, numbers, strict=True))
     return _pooled(context, input, parts, sizes)
 

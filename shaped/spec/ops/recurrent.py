@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
-from shaped.spec.dims import Dim
+from shaped.spec.axis_layout import check_sequence, check_unbatched
+from shaped.spec.axis_order import remembered
+from shaped.spec.dims import ONE, Dim
 from shaped.spec.op import Module, module
 from shaped.spec.ops.linear import last_axis_hint, parameter_if
 from shaped.spec.ops.options import (
@@ -19,7 +21,7 @@ from shaped.spec.ops.options import (
     require_equal,
 )
 from shaped.spec.ops.sequences import PackedSequence
-from shaped.spec.shape import Shape
+from shaped.spec.shape import Axis, Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
 
 if TYPE_CHECKING:
@@ -157,6 +159,8 @@ class _Recurrent(Module):
             raise ShapeError(self.operation, f"{axes}, 2 or 3 expected", str(input))
         _require_features(context, self.operation, input, self.input_size)
         first = flag(self.batch_first)
+        check_sequence(context, self.operation, input, batch_first=first)
+        check_unbatched(context, self.operation, input)
         batch: Dim | None = None
         if rank == 3 and first is not None:
             batch = shape.dims[0 if first else 1]
@@ -195,16 +199,19 @@ class _Recurrent(Module):
     def _last(self, context: Context, batch: Dim | None, kind: DType) -> Value:
         """The last state, for a batch size that may not be known; then it is not known whether there is a batch."""
         middle = batch if batch is not None else context.fresh_pack()
-        hidden = TensorType(Shape.of(self.states.layers, middle, self.states.hidden), kind)
-        if self.states.cell is None:
-            return hidden
-        return hidden, TensorType(Shape.of(self.states.layers, middle, self.states.cell), kind)
+        return self._states_of(kind, middle)
 
     def _last_unbatched(self, kind: DType) -> Value:
-        hidden = TensorType(Shape.of(self.states.layers, self.states.hidden), kind)
-        if self.states.cell is None:
-            return hidden
-        return hidden, TensorType(Shape.of(self.states.layers, self.states.cell), kind)
+        return self._states_of(kind)
+
+    def _states_of(self, kind: DType, *batch: Axis) -> Value:
+        """The last state, and the last cell state if there is one. The directions stand inside of the layers."""
+        order = (self.num_layers, self.directions)
+        sizes = [size for size in (self.states.hidden, self.states.cell) if size is not None]
+        states = [TensorType(Shape.of(self.states.layers, *batch, size), kind) for size in sizes]
+        if ONE not in order:
+            states = [remembered(state, (order,)) for state in states]
+        return states[0] if self.states.cell is None else tuple(states)
 
 
 @module("torch.nn.RNN")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
+from shaped.spec.axis_layout import PADDED_LENGTH, check_sequence
 from shaped.spec.dims import Dim
 from shaped.spec.dtypes import INT64, DType
 from shaped.spec.op import Module, op
@@ -66,7 +67,7 @@ def pad_sequence(
         _require_same_steps(context, tensors)
     if steps.rank == 0:
         raise ShapeError("pad_sequence", "a scalar has no length", str(steps))
-    length = context.fresh()
+    length = context.fresh(1, name=PADDED_LENGTH)
     if items is not None:
         firsts = [item.shape.at(0) for item in items if isinstance(item, TensorType)]
         if firsts[0] is not None and all(first == firsts[0] for first in firsts):
@@ -107,6 +108,7 @@ def pack_padded_sequence(
         return UNKNOWN
     if input.shape.rank < 2:
         raise ShapeError("pack_padded_sequence", f"{input.shape.rank} axes, at least 2 expected", str(input))
+    check_sequence(context, "pack_padded_sequence", input, batch_first=first)
     batch = input.shape.dims[0 if first else 1]
     return PackedSequence(batch, input.shape.dims[2:], input.dtype)
 
@@ -135,7 +137,7 @@ def pad_packed_sequence(
     """A packed sequence -> (t, b, *), or (b, t, *) with batch_first, and the lengths (b,)."""
     if not isinstance(sequence, PackedSequence):
         return context.unknown_tensor(), TensorType(Shape.of(context.fresh()), INT64)
-    length = context.fresh(1) if total_length is None else option_size(context, total_length)
+    length = context.fresh(1, name=PADDED_LENGTH) if total_length is None else option_size(context, total_length)
     axes = _batch_first(context, sequence.batch, length, flag(batch_first))
     padded = TensorType(Shape.of(*axes, *sequence.features), sequence.dtype)
     return padded, TensorType(Shape.of(sequence.batch), INT64)

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
+from shaped.spec.axis_layout import check_channels
 from shaped.spec.dims import Dim
 from shaped.spec.op import Module, module, op
 from shaped.spec.ops.arguments import listed, quotient
@@ -97,6 +98,7 @@ def interpolate(
     for new in sizes:
         if mode != "area" and is_less(context, new, 1):
             raise ShapeError(operation, f"an output size is {new}", str(input), dims=(new,))
+    check_channels(context, operation, input, count)
     channels = context.fresh() if parts.channels is None else parts.channels
     return input.with_shape(parts.shape(channels, sizes))
 
@@ -154,6 +156,7 @@ def grid_sample(
         return input.with_shape(Shape.of(context.fresh_pack()))
     at = [grid.shape.at(axis) if own is not None else context.fresh() for axis in range(known)]
     sizes = [context.fresh() if size is None else size for size in at]
+    check_channels(context, operation, input, known - 2)
     coordinates = grid.shape.at(-1)
     if coordinates is not None:
         _require_coordinates(context, input, grid, coordinates, known - 2)
