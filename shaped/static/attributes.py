@@ -12,6 +12,7 @@ from shaped.spec.op import Module, find_op
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, Ratio, TensorType
 from shaped.static import annotate, arrays, functions, program
+from shaped.static.dataclass_fields import is_field
 from shaped.static.join import join
 from shaped.static.lowering import lift
 from shaped.static.values import (
@@ -140,7 +141,7 @@ def _instance_attribute(interpreter: Interpreter, instance: Instance, name: str,
             interpreter.journal.set(instance.attributes, known, UNKNOWN)
         return UNKNOWN
     for cls in instance.cls.ancestors():
-        if name in cls.names:
+        if name in cls.names and not is_field(cls, name):
             return _bound(interpreter, cls.names[name], instance, node)
     if name == "__class__":
         return instance.cls
@@ -194,7 +195,7 @@ def _super_attribute(interpreter: Interpreter, value: Super, name: str) -> Stati
             found = ancestor.names[name]
             return BoundMethod(found, receiver) if isinstance(found, FunctionValue) else found
     if name == "__init__" and after and isinstance(receiver, Instance) and after[0].is_dataclass:
-        return UNKNOWN
+        return Super(after[0], receiver)
     if name == "forward" and isinstance(receiver, Instance):
         for base in value.cls.bases:
             if isinstance(base, Module):

@@ -11,7 +11,17 @@ from shaped.spec import ops as _all_ops  # noqa: F401  # declares the operations
 from shaped.spec.dims import Kind
 from shaped.spec.op import Module
 from shaped.spec.values import UNKNOWN
-from shaped.static import annotate, builtins, containers, library, methods, objects, program, tlists
+from shaped.static import (
+    annotate,
+    builtins,
+    containers,
+    dataclass_fields,
+    library,
+    methods,
+    objects,
+    program,
+    tlists,
+)
 from shaped.static.arguments import Arguments, evaluate_arguments, forget_arguments
 from shaped.static.forms import TupleForm
 from shaped.static.join import join
@@ -75,6 +85,10 @@ def invoke(interpreter: Interpreter, function: StaticValue, arguments: Arguments
             return containers.call(interpreter, function, arguments, node)
         case Module():
             return library.call_module(interpreter, function, arguments)
+        case Super(cls=cls, receiver=Instance() as instance):
+            # `super().__init__(...)` where a dataclass comes next: no class of the program writes it out.
+            dataclass_fields.initialize_base(interpreter, instance, cls, arguments)
+            return None
         case TypeValue(form=TupleForm(is_tlist=True) as form):
             return tlists.construct(interpreter, form, arguments, node)
     if not arguments.complete:
@@ -132,9 +146,7 @@ def _unfollowed(interpreter: Interpreter, function: StaticValue) -> StaticValue:
         with interpreter.in_frame(frame), interpreter.quietly():
             form = annotate.form_of(interpreter, target.node.returns)
             return annotate.promised(interpreter, form, "return", unbound=Kind.UNKNOWN)
-    if isinstance(target, ClassValue):
-        return Instance(target)
-    return UNKNOWN
+    return objects.of_unknown(interpreter, target) if isinstance(target, ClassValue) else UNKNOWN
 
 
 def call_instance(interpreter: Interpreter, instance: Instance, arguments: Arguments, node: ast.AST) -> StaticValue:

@@ -15,6 +15,7 @@ _CHANGING = frozenset(
         *("setdefault", "add", "add_module", "register_module", "discard", "appendleft", "popleft"),
     ]
 )
+_CONSTRUCTORS = ("__init__", "__post_init__")
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -22,7 +23,7 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 def attributes_changed(node: ast.ClassDef) -> frozenset[str]:
     """The attributes of `self` that the methods of a class change, its constructor left out."""
     methods = [statement for statement in node.body if isinstance(statement, FunctionNode)]
-    return frozenset().union(*(_attributes(method) for method in methods if method.name != "__init__"))
+    return frozenset().union(*(_attributes(method) for method in methods if method.name not in _CONSTRUCTORS))
 
 
 def _attributes(method: FunctionNode) -> set[str]:

@@ -64,7 +64,7 @@ def items(interpreter: Interpreter, value: StaticValue) -> tuple[StaticValue, ..
 
 def field_names(cls: ClassValue) -> list[str]:
     """The fields of a dataclass or named tuple, in order."""
-    from shaped.static.objects import fields
+    from shaped.static.dataclass_fields import fields
 
     return [field.target.id for field in fields(cls) if isinstance(field.target, ast.Name)]
 

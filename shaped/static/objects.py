@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim, Kind, Symbol
 from shaped.spec.values import UNKNOWN
-from shaped.static import annotate, program
+from shaped.static import annotate, dataclass_fields, program
+from shaped.static.arguments import Arguments
 from shaped.static.changes import attributes_changed
 from shaped.static.forms import IntForm, TypeForm
 from shaped.static.operators import NOT_FOLLOWED
@@ -66,38 +67,12 @@ def initialize(
     if isinstance(constructor, FunctionValue):
         program.call_function(interpreter, constructor, [instance, *args], kwargs, node)
     elif instance.cls.is_dataclass:
-        _set_fields(interpreter, instance, args, kwargs)
+        arguments = Arguments()
+        arguments.args, arguments.kwargs = args, kwargs
+        dataclass_fields.set_from_arguments(interpreter, instance, instance.cls, arguments)
         after = instance.cls.find("__post_init__")
         if isinstance(after, FunctionValue):
             program.call_function(interpreter, after, [instance], {}, node)
-
-
-def fields(cls: ClassValue) -> list[ast.AnnAssign]:
-    """The fields of a dataclass, those of its bases first."""
-    found: dict[str, ast.AnnAssign] = {}
-    for ancestor in reversed(list(cls.ancestors())):
-        for statement in ancestor.node.body:
-            if (
-                isinstance(statement, ast.AnnAssign)
-                and isinstance(statement.target, ast.Name)
-                and "ClassVar" not in ast.unparse(statement.annotation)
-            ):
-                found[statement.target.id] = statement
-    return list(found.values())
-
-
-def _set_fields(
-    interpreter: Interpreter, instance: Instance, args: list[StaticValue], kwargs: dict[str, StaticValue]
-) -> None:
-    names = [field.target.id for field in fields(instance.cls) if isinstance(field.target, ast.Name)]
-    given = {**dict(zip(names, args)), **kwargs}
-    for name in names:
-        if name in given:
-            value = given[name]
-        else:
-            default = instance.cls.find(name)
-            value = UNKNOWN if default is None or isinstance(default, FunctionValue) else default
-        interpreter.journal.set(instance.attributes, name, value)
 
 
 def generic(
@@ -158,16 +133,30 @@ def _fill(interpreter: Interpreter, instance: Instance, scope: str, ints: Kind) 
     if isinstance(constructor, FunctionValue):
         program.run_alone(interpreter, constructor, instance, scope, ints)
     elif cls.is_dataclass:
-        frame = interpreter.new_frame(cls.module, cls.module.environment, scope)
-        frame.ints = ints
-        with interpreter.in_frame(frame):
-            _set_generic_fields(interpreter, instance)
-        interpreter.facts_of[id(instance)] = chosen_by_caller(interpreter.context.facts, frame.bindings)
+        bindings = dataclass_fields.set_as_declared(interpreter, instance, scope, ints)
+        interpreter.facts_of[id(instance)] = chosen_by_caller(interpreter.context.facts, bindings)
+        after = cls.find("__post_init__")
+        if isinstance(after, FunctionValue):
+            program.run_alone(interpreter, after, instance, f"{scope}.__post_init__", ints)
     changed = changed_elsewhere(cls)
     for name in changed:
-        if name in instance.attributes:
+        if name in instance.attributes or _is_set_in_class(cls, name):
             instance.attributes[name] = UNKNOWN
     interpreter.journal.changed.add(id(instance.attributes))
+
+
+def _is_set_in_class(cls: ClassValue, name: str) -> bool:
+    """Whether objects have the attribute from their class as long as they are not given one: not a property."""
+    found = cls.find(name)
+    return found is not None and not isinstance(found, FunctionValue)
+
+
+def of_unknown(interpreter: Interpreter, cls: ClassValue) -> StaticValue:
+    """The object that a class makes of arguments that were not followed."""
+    if is_unlike_objects(cls) or cls.find("__new__") is not None:
+        return UNKNOWN
+    scope = f"{cls.module.name}.{cls.name} {interpreter.context.count()}"
+    return Instance(cls, make=partial(_make_later, interpreter, scope, Kind.UNKNOWN, interpreter.context.facts))
 
 
 def chosen_by_caller(facts: Facts, bindings: Bindings) -> Facts:
@@ -196,21 +185,6 @@ def _named_sizes(interpreter: Interpreter, instance: Instance, scope: str) -> di
                     origin = interpreter.origin(f"argument of {constructor.name}", parameter)
                     sizes[parameter.arg] = annotate.any_int(interpreter, parameter.arg).at(origin)
     return {name: size for name, size in sizes.items() if len(name) >= _SHORTEST_NAME}
-
-
-def _set_generic_fields(interpreter: Interpreter, instance: Instance) -> None:
-    for field in fields(instance.cls):
-        assert isinstance(field.target, ast.Name)
-        name = field.target.id
-        value = annotate.promised(interpreter, annotate.form_of(interpreter, field.annotation), name)
-        if value is UNKNOWN:
-            value = Opaque(name, interpreter.scope)
-        default = instance.cls.find(name)
-        if isinstance(value, Dim):
-            value = value.at(interpreter.origin(f"field of {instance.cls.name}", field))
-            if isinstance(default, Dim):
-                interpreter.context.set_default(value, default)
-        instance.attributes[name] = value
 
 
 def changed_elsewhere(cls: ClassValue) -> frozenset[str]:

@@ -42,7 +42,7 @@ def run_alone(
         interpreter.guarded = False
         objects.bind_generic(interpreter, function, receiver)
         result = _run(interpreter, function)
-    if function.name.endswith(".__init__"):
+    if function.name.endswith((".__init__", ".__post_init__")):
         interpreter.facts_of[id(receiver)] = objects.chosen_by_caller(interpreter.context.facts, frame.bindings)
     interpreter.restore(facts, certain)
     interpreter.guarded = guarded

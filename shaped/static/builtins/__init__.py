@@ -30,6 +30,9 @@ _PYTHON_NAMES = frozenset(
 )
 
 
+_OF_ANY_ARGUMENTS = frozenset(["dataclasses.replace"])  # functions that say something even of `**changes`
+
+
 def builtin(name: str) -> StaticValue:
     """A built-in name."""
     if name == "__name__":
@@ -40,7 +43,7 @@ def builtin(name: str) -> StaticValue:
 def call(interpreter: Interpreter, name: str, arguments: Arguments, node: ast.AST) -> StaticValue:
     """A call of a built-in function; UNKNOWN for those that say nothing about shapes."""
     function = FUNCTIONS.get(name)
-    if function is None or not arguments.complete:
+    if function is None or not (arguments.complete or name in _OF_ANY_ARGUMENTS):
         if name not in ("builtins.print", "builtins.repr", "builtins.str", "builtins.id", "builtins.hash"):
             forget_arguments(interpreter, arguments)
         return UNKNOWN

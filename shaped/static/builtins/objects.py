@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from shaped.spec.values import UNKNOWN
-from shaped.static import comparisons, refinement
+from shaped.static import comparisons, dataclass_fields, refinement
 from shaped.static.arguments import Arguments
 from shaped.static.copies import copied, shallow
 from shaped.static.values import (
@@ -60,8 +60,7 @@ def _setattr(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> S
         if isinstance(name, str):
             set_attribute(interpreter, receiver, name, value)
         elif isinstance(receiver, Instance):
-            for known in list(receiver.attributes):
-                interpreter.journal.set(receiver.attributes, known, UNKNOWN)
+            dataclass_fields.forget(interpreter, receiver)
     return None
 
 
@@ -78,6 +77,11 @@ def _partial(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> S
 
 def _copy(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
     return shallow(arguments.args[0]) if arguments.args else UNKNOWN
+
+
+def _replace(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
+    instance = arguments.args[0] if arguments.args else UNKNOWN
+    return dataclass_fields.replaced(interpreter, instance, arguments) if isinstance(instance, Instance) else UNKNOWN
 
 
 def _deep_copy(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
@@ -110,6 +114,7 @@ FUNCTIONS: dict[str, Builtin] = {
     "builtins.hasattr": _hasattr,
     "builtins.getattr": _getattr,
     "builtins.setattr": _setattr,
+    "builtins.object.__setattr__": _setattr,
     "builtins.vars": _vars,
     "builtins.type": _type,
     "functools.partial": _partial,
@@ -117,6 +122,7 @@ FUNCTIONS: dict[str, Builtin] = {
     "shaped.init.init_module": _first,
     "shaped.TList": _items,
     "typing.cast": _last,
+    "dataclasses.replace": _replace,
     "copy.copy": _copy,
     "copy.deepcopy": _deep_copy,
     "torch._check": _check,
