@@ -3,8 +3,8 @@
 torch runs them. What an axis stands for is read from its name in an annotation (`axis_roles`), and only what
 practically nobody does on purpose is said:
 
-- A softmax over the batch lets the samples compete. It is right over the last axis, as in the logits (queries, b) of a
-  retrieval, and where the batch is all there is, as in weights (b,) or (b, 1) of samples.
+- A softmax over the batch lets the samples compete. It may be right over the last axis, as in the logits (queries, b)
+  of a retrieval, but not in (t, b), and where the batch is all there is, as in weights (b,) or (b, 1) of samples.
 - A running sum along the batch is reported beside a sequence or a vocabulary, which it should follow. To count the
   samples of each expert or class, (b, experts), is common.
 - A largest element along the batch is reported beside a vocabulary. To look for the sample that excites a feature most,
@@ -43,23 +43,22 @@ def check_softmax(context: Context, operation: str, tensor: TensorType, dim: Val
     softmax: (t, b, k): it goes along axis 1, b, the batch; dim=-1?
     """
     axes = tensor.shape.axes
-    if dim is None:
+    if dim is None and tensor.shape.rank != 2:
         _check_default(context, operation, tensor, 0 if tensor.shape.rank == 3 else 1)
         return
-    place, role = _axis(tensor.shape, dim)
+    place, role = _axis(tensor.shape, ONE if dim is None else dim)
     is_inner = place < len(axes) - 1 and axes[-1] != ONE
     if is_inner and (role is Role.BATCH or (role is Role.HEAD and len(axes) > 3)):
         _report(context, operation, tensor, place)
+    elif role is Role.BATCH and not is_inner:
+        _report_beside(context, operation, tensor, place)
 
 
 def check_running(context: Context, operation: str, tensor: TensorType, dim: Value) -> None:
     """Report a running sum, product or extreme along the batch, beside a sequence or a vocabulary."""
-    axes = tensor.shape.axes
-    found = roles(axes)
-    ordered = [i for i, axis in enumerate(axes) if found[i] is Role.SEQUENCE or is_vocabulary(axis)]
     place, role = _axis(tensor.shape, dim)
-    if role is Role.BATCH and ordered:
-        _report(context, operation, tensor, place, hint=f"dim={ordered[-1] - len(axes)}?")
+    if role is Role.BATCH:
+        _report_beside(context, operation, tensor, place)
 
 
 def check_search(context: Context, operation: str, tensor: TensorType, dim: Value) -> None:
@@ -73,7 +72,8 @@ def check_vectors(context: Context, operation: str, tensor: TensorType, dim: Val
     """Report vectors that are normalized or compared along the batch, or along axis 1 because no dim is given."""
     axes = tensor.shape.axes
     if dim is DEFAULT_ONE:
-        _check_default(context, operation, tensor, 1)
+        if axes and roles(axes)[-1] is None and not is_spectrum(axes[-1]):
+            _check_default(context, operation, tensor, 1)
         return
     place, role = _axis(tensor.shape, dim)
     if role is Role.BATCH and len(axes) > 2 and place < len(axes) - 1 and axes[-1] != ONE:
@@ -104,11 +104,9 @@ def _check_default(context: Context, operation: str, tensor: TensorType, place: 
     It is the batch, a sequence or the heads, or the last axis is named as features and it is not: (b, n, d).
     """
     shape = tensor.shape
-    if shape.rank is None or shape.rank < 3 or shape.axes[-1] == ONE or is_spectrum(shape.axes[-1]):
+    if shape.rank is None or shape.rank < 3 or shape.axes[-1] == ONE:
         return
     axis, last, found = shape.axes[place], shape.axes[-1], roles(shape.axes)
-    if found[-1] is not None:
-        return
     is_features_last = is_features(last) if shape.rank == 3 else is_channels(last)
     is_beside = found[0] is Role.BATCH and is_features_last and name_of(axis) and not is_features(axis)
     if found[place] is not None or is_beside:
@@ -124,6 +122,15 @@ def _axis(shape: Shape, dim: Value) -> tuple[int, Role | None]:
         return 0, None
     place = index % count
     return place, roles(shape.axes)[place] if shape.axes.count(shape.axes[place]) == 1 else None
+
+
+def _report_beside(context: Context, operation: str, tensor: TensorType, place: int) -> None:
+    """Report the axis at `place` if there is another one to follow: a sequence or a vocabulary."""
+    axes = tensor.shape.axes
+    found = roles(axes)
+    meant = [i for i, axis in enumerate(axes) if found[i] is Role.SEQUENCE or is_vocabulary(axis)]
+    if meant:
+        _report(context, operation, tensor, place, hint=f"dim={meant[-1] - len(axes)}?")
 
 
 def _report(
