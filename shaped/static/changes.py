@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from itertools import chain
 
+from shaped.static.free_names import Function, free_names_of, functions_in
 from shaped.static.node_cache import kept_on_node
 from shaped.static.walk import walk
 
@@ -46,6 +48,52 @@ def globals_changed(module: ast.Module) -> frozenset[str]:
         elif not isinstance(node, ast.Name) and isinstance(changed := _changed(node), ast.Name):
             names.add(changed.id)
     return frozenset(names)
+
+
+@dataclass(frozen=True)
+class ChangesBehind:
+    """The names of a scope that change at times that are not seen, since a function inside it was given away.
+
+    Args:
+        objects: those whose list or dictionary it changes, as a hook that keeps what it is shown.
+        names: those that it binds anew.
+    """
+
+    objects: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+
+
+@kept_on_node
+def changes_behind(scope: ast.Module | Function) -> ChangesBehind:
+    """What functions of a module or function change in its scope whenever others call them.
+
+    >>> changes_behind(ast.parse("seen = []; hook = lambda x: seen.append(x); model.register(hook)")).objects
+    frozenset({'seen'})
+    """
+    given_away = _given_away(scope)
+    objects: set[str] = set()
+    names: set[str] = set()
+    for function in functions_in(scope):
+        if isinstance(function, FunctionNode) and function.name not in given_away and not function.decorator_list:
+            continue
+        free = free_names_of(function)
+        for node in walk(function):
+            if isinstance(node, (ast.Nonlocal, ast.Global)):
+                names |= free.intersection(node.names)
+            elif not isinstance(node, ast.Name) and isinstance(changed := _changed(node), ast.Name):
+                objects |= free.intersection([changed.id])
+    return ChangesBehind(frozenset(objects), frozenset(names))
+
+
+def _given_away(scope: ast.AST) -> set[str]:
+    """The names that are used for more than calling them."""
+    nodes = walk(scope)
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    return {
+        node.id
+        for node in nodes
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in called
+    }
 
 
 @kept_on_node

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import copy
 
+from shaped.spec.context import Context
 from shaped.spec.op import Module
+from shaped.spec.values import UNKNOWN
 from shaped.static.node_cache import kept_on_node
 from shaped.static.values import Container, DictValue, Instance, ListValue, ManyValue, Maybe, StaticValue
 from shaped.static.walk import walk
@@ -32,6 +34,13 @@ def shallow(value: StaticValue) -> StaticValue:
         case Module():
             return copy.copy(value)
     return value
+
+
+def emptied(context: Context, value: StaticValue) -> StaticValue:
+    """A list or dictionary as one that holds what is not known; another value as it is."""
+    if isinstance(value, ListValue):
+        return ListValue(ManyValue(UNKNOWN, context.fresh()))
+    return DictValue({}, complete=False) if isinstance(value, DictValue) else value
 
 
 def objects_in(value: StaticValue) -> dict[int, StaticValue]:

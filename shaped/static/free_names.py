@@ -18,16 +18,16 @@ def free_names(root: ast.AST) -> frozenset[str]:
     >>> sorted(free_names(ast.parse("n = 1; def f(a): return lambda b: a + b + n".replace("; ", chr(10)))))
     ['n']
     """
-    return frozenset().union(*(_free(function) for function in _functions_in(root)))
+    return frozenset().union(*(free_names_of(function) for function in functions_in(root)))
 
 
 @kept_on_node
 def holds_functions(node: Function) -> bool:
     """Whether a function defines others, which see its names."""
-    return bool(_functions_in(node))
+    return bool(functions_in(node))
 
 
-def _functions_in(root: ast.AST) -> list[Function]:
+def functions_in(root: ast.AST) -> list[Function]:
     """The functions of a module or function that are in no other function of it."""
     found: list[Function] = []
     pending = list(children(root))
@@ -40,7 +40,8 @@ def _functions_in(root: ast.AST) -> list[Function]:
     return found
 
 
-def _free(function: Function) -> frozenset[str]:
+def free_names_of(function: Function) -> frozenset[str]:
+    """The names that one function reads from outside itself."""
     read: set[str] = set()
     bound = {node.arg for node in walk(function.args) if isinstance(node, ast.arg)}
     elsewhere: set[str] = set()
@@ -50,7 +51,7 @@ def _free(function: Function) -> frozenset[str]:
         node = pending.pop()
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-                read |= _free(node)
+                read |= free_names_of(node)
                 bound |= {node.name} if not isinstance(node, ast.Lambda) else set()
                 continue
             case ast.Name(id=name, ctx=ast.Load()):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.values import UNKNOWN
 from shaped.static import annotate
-from shaped.static.changes import globals_changed
+from shaped.static.changes import changes_behind, globals_changed
 from shaped.static.join import join
 from shaped.static.node_cache import kept_on_node
 from shaped.static.values import (
@@ -172,7 +172,7 @@ def execute_module(interpreter: Interpreter, module: SourceModule) -> None:
         return
     module.executed = True
     frame = interpreter.new_frame(module, module.environment, module.name)
-    frame.environment = module.environment
+    frame.environment, frame.changed_behind = module.environment, changes_behind(module.tree)
     facts, certain = interpreter.context.facts, interpreter.context.certain
     with interpreter.in_frame(frame), interpreter.journal.outside():
         if module.path == interpreter.path:

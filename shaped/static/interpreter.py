@@ -23,9 +23,10 @@ from shaped.spec.dims import Dim, Kind
 from shaped.spec.facts import Facts
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
-from shaped.static import expressions, lowering, meant, program, statements
+from shaped.static import copies, expressions, lowering, meant, program, statements
 from shaped.static.annotations import TypeForm
 from shaped.static.ends import Findings
+from shaped.static.changes import ChangesBehind, changes_behind
 from shaped.static.fingerprints import Fingerprints
 from shaped.static.free_names import holds_functions
 from shaped.static.imports import Imports
@@ -77,6 +78,7 @@ class Frame:
     loops: list[Loop] = field(default_factory=list)
     declared: dict[str, Environment] = field(default_factory=dict)  # the scopes of `global` and `nonlocal` names
     target: str = ""  # what the statement under way assigns to, for the origins of sizes
+    changed_behind: ChangesBehind = ChangesBehind()
     ints: Kind = Kind.QUANTITY  # how free the ints are that a caller gives
     suspicions: list[tuple[ast.AST, Fault]] = field(default_factory=list)  # what a fault further on may come from
 
@@ -197,8 +199,11 @@ class Interpreter:
         self, module: SourceModule, environment: Environment, scope: str, function: FunctionValue | None = None
     ) -> Frame:
         """A frame for a run of its own, in a new scope within `environment`."""
-        names = {} if function is None or holds_functions(function.node) else LocalNames()
-        return Frame(module, Environment(names, environment), function, bindings=Bindings(scope))
+        if function is None or not holds_functions(function.node):
+            names = {} if function is None else LocalNames()
+            return Frame(module, Environment(names, environment), function, bindings=Bindings(scope))
+        behind = changes_behind(function.node)
+        return Frame(module, Environment({}, environment), function, bindings=Bindings(scope), changed_behind=behind)
 
     def call_method(self, receiver: Instance, name: str, args: list[StaticValue], node: ast.AST) -> StaticValue:
         """The result of `receiver.name(*args)`; UNKNOWN if its class has no such method."""
@@ -215,6 +220,11 @@ class Interpreter:
 
     def assign_name(self, name: str, value: StaticValue) -> None:
         """Bind a name in the scope under way."""
+        behind = self.here.changed_behind
+        if name in behind.names:
+            value = UNKNOWN
+        elif name in behind.objects:
+            value = copies.emptied(self.context, value)
         declared = self.here.declared.get(name)
         if declared is not None:
             self.journal.set(declared.names, name, value)
