@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from shaped.errors import ShapeError
 from shaped.spec.dims import ONE, ZERO, Dim, ceildiv
 from shaped.spec.dtypes import ANY_DTYPE, FLOAT32, FLOATS, DType
+from shaped.spec.facts import Status
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import spread
 from shaped.spec.promotion import category, is_number, number_dtype, promote, requested
@@ -29,7 +30,9 @@ def size_shape(context: Context, operation: str, sizes: tuple[Value, ...], size:
         return Shape.of(context.fresh_pack())
     dims = tuple(value if isinstance(value, Dim) else context.fresh() for value in values)
     for dim in dims:
-        if dim.constant is not None and dim.constant < 0:
+        # What is subtracted may be too much; a sum of sizes is no negative size.
+        is_difference = any(coefficient < 0 for _, coefficient in dim.terms)
+        if is_difference and context.facts.at_least(dim, 0).status is Status.NEVER:
             raise ShapeError(operation, f"size {dim} is negative", str(Shape(dims)), dims=(dim,))
     return Shape(dims)
 
