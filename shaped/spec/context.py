@@ -11,6 +11,7 @@ from shaped.spec.dims import Dim, DimLike, Kind, Symbol
 from shaped.spec.divisible import divisions, holds_if_divisible
 from shaped.spec.dtypes import ANY_DTYPE, DType
 from shaped.spec.facts import Facts, Status, Verdict
+from shaped.spec.settings import Settings
 from shaped.spec.shape import Pack, Shape
 from shaped.spec.values import TensorType, Value
 
@@ -23,6 +24,7 @@ class Context:
         facts: what is known about sizes here.
         certain: False where paths were joined or a condition was not understood: a SOMETIMES becomes an assumption.
         defaults: the values that callers' ints have when they are not given: code that holds for them is no error.
+        settings: what the program sets for all tensors: the default device, whether dtypes are cast behind its back.
         found: faults that do not stop the program: code that runs and means something else (`shape-squeeze`).
         assumptions: what was assumed, in the user's names; the caller attaches lines.
     """
@@ -32,6 +34,7 @@ class Context:
     assumptions: list[str] = field(default_factory=list)
     defaults: dict[Symbol, Dim] = field(default_factory=dict)
     found: list[Fault] = field(default_factory=list)
+    settings: Settings = field(default_factory=Settings)
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
 
     def fresh(self, low: int | None = 0, *, name: str = "") -> Dim:
@@ -47,6 +50,39 @@ class Context:
     def fresh_pack(self) -> Pack:
         """Axes that were not followed."""
         return Pack(f"_{next(self._numbers)}", Kind.UNKNOWN)
+
+    def ranked(self, shape: Shape, rank: int) -> Shape:
+        """The shape as one that is seen to have `rank` axes: so has each other that its unknown axes stand in.
+
+        The sizes that were hidden are fresh ones, the same on every path that learns the rank.
+        """
+        shape = self.facts.seen(shape)
+        pack, count = shape.pack, rank - shape.least_rank
+        if pack is None or count < 0:
+            return shape
+        if pack.kind is Kind.UNKNOWN:
+            hidden = tuple(_hidden(pack, f"{i} of {count}") for i in range(count))
+            self.facts = self.facts.with_axes(pack, hidden)
+        else:
+            hidden = tuple(self.fresh() for _ in range(count))
+        return Shape((*shape.head, *hidden, *shape.tail))
+
+    def with_ends(self, shape: Shape, before: int, after: int) -> Shape:
+        """The shape as one that is seen to have at least `before + after` axes: the sizes at its ends have names."""
+        shape = self.facts.seen(shape)
+        pack, count = shape.pack, before + after - shape.least_rank
+        if pack is None or pack.kind is not Kind.UNKNOWN or count <= 0:
+            return shape
+        # Axes before the pack may be among the last ones that are asked for, and those behind it among the first.
+        front = min(max(before - len(shape.head), 0), count)
+        back = min(max(after - len(shape.tail), 0), count)
+        axes = (
+            *(_hidden(pack, str(i)) for i in range(front)),
+            Pack(pack.name, Kind.UNKNOWN, f"{pack.scope}[{front}:-{back}]"),
+            *(_hidden(pack, str(i)) for i in range(-back, 0)),
+        )
+        self.facts = self.facts.with_axes(pack, axes)
+        return self.facts.seen(shape)
 
     def unknown_tensor(self, dtype: DType = ANY_DTYPE) -> TensorType:
         """A tensor of which at most the dtype is known."""
@@ -147,6 +183,8 @@ class Context:
             return None
         index, rank = dim.constant, tensor.shape.rank
         if rank is None:
+            if not -2 < index < 1:  # dim 0 and -1 of a scalar are allowed
+                self.with_ends(tensor.shape, max(index + 1 - new, 0), max(-index - new, 0))
             return index
         # torch gives a scalar one axis here: dim 0 and -1 of it are allowed.
         count = max(rank + new, 1)
@@ -159,3 +197,8 @@ class Context:
                 hint=f"use a dim from {-count} to {count - 1}",
             )
         return index % count
+
+
+def _hidden(pack: Pack, place: str) -> Dim:
+    """The size of an axis of a pack, one that was not followed."""
+    return Dim.atom(Symbol(pack.name, Kind.UNKNOWN, f"{pack.scope} {place}", 0))

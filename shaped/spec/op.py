@@ -13,6 +13,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from shaped.errors import DtypeError, Fault
+from shaped.spec import demands
 from shaped.spec.broadcast import uncertain_if_joined
 from shaped.spec.extent import with_extent
 from shaped.spec.merged_axes import kept
@@ -62,6 +63,7 @@ class Op:
         Raises:
             Fault: the call is wrong.
         """
+        args, kwargs = demands.widened(context, args, kwargs)
         bound = _bind(context, self.signature, args, kwargs)
         if bound is None:
             return UNKNOWN
@@ -69,6 +71,7 @@ class Op:
         with uncertain_if_joined(context, *tensors):
             try:
                 result = self.rule(context, *bound.args, **bound.kwargs)
+                result = demands.met(context, self.name, self.rule.__module__, bound.arguments, result)
                 result = with_extent(context, self.name, bound.arguments, result)
             except Fault as fault:
                 _show_operands(fault, (*args, *kwargs.values()))
@@ -91,6 +94,18 @@ def _tensors(values: Sequence[Value]) -> Iterator[TensorType]:
             yield value
         elif isinstance(value, tuple):
             yield from _tensors(value)
+
+
+def _seen(context: Context, args: Sequence[Value], kwargs: Mapping[str, Value]) -> tuple[list[Value], dict[str, Value]]:
+    """The arguments with the axes that the rule has found the tensors to have: with them it says more."""
+
+    def seen(value: Value) -> Value:
+        if isinstance(value, TensorType):
+            shape = context.facts.seen(value.shape)
+            return value if shape is value.shape else value.with_shape(shape)
+        return tuple(map(seen, value)) if isinstance(value, tuple) else value
+
+    return [seen(value) for value in args], {name: seen(value) for name, value in kwargs.items()}
 
 
 def _with_merged_axes(context: Context, name: str, file: str, tensors: Sequence[TensorType], result: Value) -> Value:
@@ -162,6 +177,7 @@ class Module:
         Raises:
             Fault: the call is wrong.
         """
+        args, kwargs = demands.widened(context, args, kwargs)
         bound = _bind(context, _without_first(type(self).forward, 2), args, kwargs)
         if bound is None:
             return UNKNOWN
@@ -169,6 +185,7 @@ class Module:
         with uncertain_if_joined(context, *tensors):
             try:
                 result = self.forward(context, *bound.args, **bound.kwargs)
+                result = demands.met_by_module(self.torch_name, self, bound.arguments, result)
             except Fault as fault:
                 _show_operands(fault, (*args, *kwargs.values()))
                 raise

@@ -66,7 +66,9 @@ def evaluate_arguments(interpreter: Interpreter, node: ast.Call) -> Arguments:
 
 
 def forget_arguments(interpreter: Interpreter, arguments: Arguments) -> None:
-    """A function that is not followed may change the lists that it is given."""
+    """A function that is not followed may change the lists that it is given, and cast and move the modules."""
+    from shaped.static import placement
+
     for value in (*arguments.args, *arguments.kwargs.values()):
         if isinstance(value, ListValue):
             interpreter.journal.set(value.__dict__, "content", ManyValue(UNKNOWN, interpreter.context.fresh()))
@@ -74,3 +76,5 @@ def forget_arguments(interpreter: Interpreter, arguments: Arguments) -> None:
             for known in list(value.items):
                 interpreter.journal.set(value.items, known, UNKNOWN)
             interpreter.journal.set(value.__dict__, "complete", False)
+        else:
+            placement.forget(interpreter, value)

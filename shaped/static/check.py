@@ -14,6 +14,8 @@ from shaped.static import functions, objects, program, suppress
 from shaped.static.imports import Imports
 from shaped.static.interpreter import Interpreter, TooMuch
 from shaped.static.report import Diagnostic, Report, Span
+from shaped.static.settings import settings_of
+from shaped.static.trees import Trees
 from shaped.static.values import ClassValue, FunctionValue, Instance, SourceModule
 
 
@@ -36,6 +38,7 @@ class Checker:
         self.roots = tuple(roots)
         self.show_traceback = show_traceback
         self.read = read or (lambda path: path.read_text(encoding="utf-8"))
+        self._trees = Trees()
 
     def check(self, path: Path, source: str | None = None, codes: frozenset[str] = DEFAULT_CODES) -> Report:
         """Check one file. A syntax error is one diagnostic with the code `syntax`.
@@ -60,7 +63,7 @@ class Checker:
                 source = self.read(path)
             except UnicodeDecodeError as error:
                 return _unreadable(path, 1, 0, f"the file is no UTF-8 text: {error.reason}")
-        imports = Imports(self.roots, self.read)
+        imports = Imports(self.roots, self.read, self._trees)
         try:
             module = imports.source(path, source)
         except SyntaxError as error:
@@ -70,6 +73,7 @@ class Checker:
         except RecursionError:
             return _unreadable(path, 1, 0, "the code is nested too deep to be parsed")
         interpreter = Interpreter(path, imports, show_traceback=self.show_traceback)
+        interpreter.context.settings = settings_of(module.tree)
         _run(interpreter, module)
         report = interpreter.finish(source)
         report.diagnostics, report.silenced = suppress.split(source, report.diagnostics)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shaped.spec.values import UNKNOWN
-from shaped.static import annotate
+from shaped.static import annotate, placement, settings
 from shaped.static.changes import changes_behind, globals_changed
 from shaped.static.join import join
 from shaped.static.node_cache import kept_on_node
@@ -171,6 +171,8 @@ def execute_module(interpreter: Interpreter, module: SourceModule) -> None:
     if module.executed:
         return
     module.executed = True
+    found = settings.settings_of(module.tree)
+    interpreter.context.settings = settings.joined(interpreter.context.settings, found)
     frame = interpreter.new_frame(module, module.environment, module.name)
     frame.environment, frame.changed_behind = module.environment, changes_behind(module.tree)
     facts, certain = interpreter.context.facts, interpreter.context.certain
@@ -192,6 +194,7 @@ def _forget_changed(interpreter: Interpreter, module: SourceModule) -> None:
     values = [name for name, value in names.items() if not isinstance(value, defined)]
     for name in globals_changed(module.tree).intersection(values) if values else ():
         names[name] = UNKNOWN
+    placement.forget_scope(interpreter, names)
     interpreter.journal.changed.add(id(names))
 
 

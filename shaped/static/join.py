@@ -10,7 +10,7 @@ from shaped.spec.dims import Dim, Kind, Symbol
 from shaped.spec.dtypes import DType
 from shaped.spec.op import Module
 from shaped.spec.shape import Axis, Pack, Shape
-from shaped.spec.values import UNKNOWN, TensorType
+from shaped.spec.values import UNKNOWN, Device, TensorType
 from shaped.static.journal import Missing
 from shaped.static.values import (
     BoundMethod,
@@ -61,6 +61,8 @@ def join(context: Context, a: StaticValue, b: StaticValue) -> StaticValue:
             return context.fresh(low=_least(a, b))
         case DType(), DType():
             return DType(a.names | b.names)
+        case Device(), Device():
+            return Device(None)
         case tuple(), tuple() if len(a) == len(b):
             return tuple(join(context, x, y) for x, y in zip(a, b))
         case ((tuple() | ManyValue()), (tuple() | ManyValue())):

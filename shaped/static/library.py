@@ -15,7 +15,7 @@ from shaped.spec.dims import Dim
 from shaped.spec.op import Module, Op, find_module, find_op
 from shaped.spec.shape import Pack, Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
-from shaped.static import arrays, builtins, containers
+from shaped.static import arrays, builtins, containers, placement
 from shaped.static.arguments import Arguments, forget_arguments
 from shaped.static.lowering import lift
 from shaped.static.values import (
@@ -139,11 +139,13 @@ def construct_module(
     args = [with_origin(name, value) for name, value in zip(names, arguments.args)]
     kwargs = {name: with_origin(name, value) for name, value in arguments.kwargs.items()}
     try:
-        signature.bind(None, interpreter.context, *args, **kwargs)
+        bound = signature.bind(None, interpreter.context, *args, **kwargs).arguments
     except TypeError:
         return UNKNOWN
     make: Callable[..., Module] = module  # every module takes the context first, then torch's own parameters
-    return make(interpreter.context, *args, **kwargs)
+    made = make(interpreter.context, *args, **kwargs)
+    placement.made(interpreter, made, bound.get("dtype"), bound.get("device"))
+    return made
 
 
 @functools.cache

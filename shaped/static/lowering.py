@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from shaped.spec.dims import Dim
 from shaped.spec.dtypes import ALIASES, ANY, DType
 from shaped.spec.op import Module
-from shaped.spec.values import UNKNOWN, Many, Ratio, TensorType, Value
+from shaped.spec.values import UNKNOWN, Device, Many, Ratio, TensorType, Value
 from shaped.static.values import (
     External,
     ListValue,
@@ -30,7 +30,7 @@ def lower(context: Context, value: StaticValue) -> Value:
     match value:
         case Maybe():
             return lower(context, value.value)
-        case TensorType() | Dim() | bool() | float() | str() | None | DType() | Ratio() | Module():
+        case TensorType() | Dim() | bool() | float() | str() | None | DType() | Device() | Ratio() | Module():
             return value
         case Opaque():
             return value.dim

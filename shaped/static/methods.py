@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim, product
 from shaped.spec.op import Module, find_op
+from shaped.spec.ops.conversion import require_data_on_cpu
 from shaped.spec.values import UNKNOWN, TensorType
-from shaped.static import aliases, arrays, assignment, calls, iteration, library, operators, tlists
+from shaped.static import aliases, arrays, assignment, calls, iteration, library, operators, placement, tlists
 from shaped.static.arguments import Arguments, forget_arguments
 from shaped.static.join import join_many, join_tensors
 from shaped.static.values import (
@@ -158,13 +159,15 @@ def _tensor(
     if name == "size" and not arguments.args and not arguments.kwargs and tensor.shape.rank is None:
         return ShapeValue(tensor.shape)
     if name == "numpy":
+        require_data_on_cpu(name, tensor)
         return ArrayValue(tensor)
     if op is None:
         interpreter.without_rule(full)
         forget_arguments(interpreter, arguments)
         return UNKNOWN
     bound = Arguments()
-    bound.args = [tensor, *arguments.args]
+    devices = placement.named_devices(arguments) if name == "to" else {}
+    bound.args = [tensor, *(devices.get(place, value) for place, value in enumerate(arguments.args))]
     bound.kwargs, bound.complete, bound.axes = arguments.kwargs, arguments.complete, arguments.axes
     result = library.apply(interpreter, op, full, bound)
     if full in op.in_place:
@@ -196,6 +199,7 @@ def _instance(
 ) -> StaticValue:
     args = arguments.args
     if name in _SELF:
+        placement.move(interpreter, instance, name, arguments)
         return instance
     if (
         name in ("register_buffer", "register_parameter", "add_module", "register_module")
@@ -215,7 +219,10 @@ def _instance(
 def _module(interpreter: Interpreter, module: Module, name: str, arguments: Arguments) -> StaticValue:
     if name == "forward":
         return library.call_module(interpreter, module, arguments)
-    return module if name in _SELF else UNKNOWN
+    if name in _SELF:
+        placement.move(interpreter, module, name, arguments)
+        return module
+    return UNKNOWN
 
 
 def _container(
@@ -223,6 +230,7 @@ def _container(
 ) -> StaticValue:
     content, args = container.content, arguments.args
     if name in _SELF:
+        placement.move(interpreter, container, name, arguments)
         return container
     match name:
         case "append" if len(args) == 1:

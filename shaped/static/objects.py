@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim, Kind, Symbol
 from shaped.spec.values import UNKNOWN
-from shaped.static import annotate, dataclass_fields, program
+from shaped.static import annotate, dataclass_fields, placement, program
 from shaped.static.arguments import Arguments
 from shaped.static.changes import attributes_changed
 from shaped.static.forms import IntForm, TypeForm
@@ -143,6 +143,7 @@ def _fill(interpreter: Interpreter, instance: Instance, scope: str, ints: Kind) 
         if name in instance.attributes or _is_set_in_class(cls, name):
             instance.attributes[name] = UNKNOWN
     interpreter.journal.changed.add(id(instance.attributes))
+    placement.forget_for_all(interpreter, instance)
 
 
 def _is_set_in_class(cls: ClassValue, name: str) -> bool:

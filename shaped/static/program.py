@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from shaped.errors import Fault
 from shaped.spec import ops as _all_ops  # noqa: F401  # declares the operations
 from shaped.spec.dims import Kind
-from shaped.spec.values import UNKNOWN
-from shaped.static import annotate, memory, objects
+from shaped.spec.values import UNKNOWN, TensorType
+from shaped.static import annotate, memory, objects, placement
 from shaped.static.join import join
 from shaped.static.journal import Changes
 from shaped.static.values import (
     DictValue,
     FunctionValue,
     ManyValue,
+    Maybe,
     StaticValue,
 )
 
@@ -30,23 +31,47 @@ def run_alone(
     scope: str = "",
     ints: Kind = Kind.QUANTITY,
 ) -> StaticValue:
-    """The result of a function for all that a caller may give; its ints are of the kind `ints`."""
-    frame = interpreter.new_frame(function.module, function.environment, scope or _scope(function), function)
-    frame.receiver, frame.ints = receiver, ints
+    """The result of a function for all that a caller may give; its ints are of the kind `ints`.
+
+    What its body says of the ranks of its parameters, on every path to an end, they have from the start: it is run again.
+    """
     facts, certain, guarded = interpreter.context.facts, interpreter.context.certain, interpreter.guarded
-    with interpreter.in_frame(frame):
-        # What a constructor asserts of its ints holds in the methods.
-        interpreter.context.facts = interpreter.facts_of.get(id(receiver), facts)
-        # Where no annotation says what sizes stand for, callers' ints may have to be equal for reasons not seen here.
-        interpreter.context.certain = _speaks_of_shapes(interpreter, function)
-        interpreter.guarded = False
-        objects.bind_generic(interpreter, function, receiver)
-        result = _run(interpreter, function)
+    ranks: dict[str, int] = {}
+    while True:
+        frame = interpreter.new_frame(function.module, function.environment, scope or _scope(function), function)
+        frame.receiver, frame.ints = receiver, ints
+        steps, all_steps = interpreter.steps, interpreter.all_steps
+        with interpreter.in_frame(frame):
+            # What a constructor asserts of its ints holds in the methods.
+            interpreter.context.facts = interpreter.facts_of.get(id(receiver), facts)
+            # Where no annotation says what sizes stand for, callers' ints may have to be equal for reasons not seen
+            # here.
+            interpreter.context.certain = _speaks_of_shapes(interpreter, function)
+            interpreter.guarded = False
+            objects.bind_generic(interpreter, function, receiver)
+            given = _tensors(frame.environment.names)
+            for name, rank in ranks.items():
+                interpreter.context.ranked(given[name].shape, rank)
+            result, changes = interpreter.journal.on_path(lambda: _run(interpreter, function))
+            seen = {name: interpreter.context.facts.seen(tensor.shape).rank for name, tensor in given.items()}
+        found = {name: rank for name, rank in seen.items() if rank is not None and given[name].shape.rank is None}
+        if ranks or not found or frame.yielded or not interpreter.counting:
+            break
+        ranks = found
+        interpreter.restore(facts, certain)
+        interpreter.steps, interpreter.all_steps = steps, all_steps
+    interpreter.journal.apply(changes)
     if function.name.endswith((".__init__", ".__post_init__")):
         interpreter.facts_of[id(receiver)] = objects.chosen_by_caller(interpreter.context.facts, frame.bindings)
     interpreter.restore(facts, certain)
     interpreter.guarded = guarded
     return result
+
+
+def _tensors(names: dict[str, StaticValue]) -> dict[str, TensorType]:
+    """The parameters that are tensors, optional ones too."""
+    values = {name: value.value if isinstance(value, Maybe) else value for name, value in names.items()}
+    return {name: value for name, value in values.items() if isinstance(value, TensorType)}
 
 
 def _speaks_of_shapes(interpreter: Interpreter, function: FunctionValue) -> bool:
@@ -187,6 +212,7 @@ def _result(interpreter: Interpreter, function: FunctionValue, *, annotated: boo
     opaque = any(name.rsplit(".", 1)[-1] not in TRANSPARENT for name in function.decorators)
     returns_tensors = annotate.has_tensors(form)
     if wrong or opaque or not interpreter.may_follow_calls or _is_recursive(interpreter, function):
+        placement.forget(interpreter, *interpreter.here.environment.names.values())
         return annotate.promised(interpreter, form, "return", unbound=Kind.UNKNOWN)
     if isinstance(node, ast.AsyncFunctionDef):
         return annotate.promised(interpreter, form, "return", unbound=Kind.UNKNOWN)

@@ -15,7 +15,7 @@ from shaped.spec.dims import Dim, Kind, Symbol
 from shaped.spec.dtypes import DType
 from shaped.spec.op import Module
 from shaped.spec.shape import Shape
-from shaped.spec.values import UNKNOWN, Ratio, TensorType, Unknown
+from shaped.spec.values import UNKNOWN, Device, Ratio, TensorType, Unknown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -342,6 +342,7 @@ StaticValue = Union[
     str,
     None,
     DType,
+    Device,
     "tuple[StaticValue, ...]",
     ManyValue,
     Module,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shaped.errors import Fault, ShapeError
+from shaped.errors import DeviceError, Fault, ShapeError
 from shaped.spec.broadcast import broadcast, is_joined, uncertain_if_joined
+from shaped.spec.devices import are_two, device_name
 from shaped.spec.dims import ONE, Dim
+from shaped.spec.dtype_demands import require_differentiable
 from shaped.spec.dtypes import ALIASES, ANY, ANY_DTYPE, BOOL, COMPLEX, FLOATS, INTEGERS, UNSIGNED, DType
 from shaped.spec.op import op
 from shaped.spec.pointwise import pointwise_op, require_fits
-from shaped.spec.promotion import DTYPE_BITS, requested, result_type
-from shaped.spec.values import UNKNOWN, Ratio, TensorType, Value
+from shaped.spec.promotion import DTYPE_BITS, excluding, requested, result_type
+from shaped.spec.values import UNKNOWN, Device, Ratio, TensorType, Value
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
@@ -27,11 +29,35 @@ def _declare_same(name: str, *torch: str, formula: str = "y = x", in_place: tupl
         return input
 
 
+def _moved(input: TensorType, device: str | None) -> TensorType:
+    """The tensor on another device.
+
+    Raises:
+        DeviceError: a tensor without data is to be copied to where data is.
+    """
+    if input.device == "meta" and are_two(input.device, device):
+        raise DeviceError("to", "a tensor on meta has no data", f"{input} on meta to {device}", "torch.empty_like(x)?")
+    return _with_device(input, device)
+
+
+def require_data_on_cpu(operation: str, input: TensorType) -> None:
+    """Demand that NumPy can read the tensor.
+
+    Raises:
+        DeviceError: it is on another device.
+        DtypeError: NumPy has no such dtype.
+    """
+    if are_two(input.device, "cpu"):
+        raise DeviceError(
+            operation, f"NumPy reads no tensor on {input.device}", f"{input} on {input.device}", ".cpu()?"
+        )
+    excluding(operation, input.dtype, ["bfloat16"], "is no dtype of NumPy", ".float()?")
+
+
 _declare_same("clone", "torch.clone", "Tensor.clone")
 _declare_same("detach", "torch.detach", "Tensor.detach", "Tensor.data")
 _declare_same("detach_", in_place=("torch.detach_", "Tensor.detach_"))
 _declare_same("contiguous", "Tensor.contiguous")
-_declare_same("requires_grad_", in_place=("Tensor.requires_grad_",))
 _declare_same("share_memory_", in_place=("Tensor.share_memory_",))
 _declare_same("pin_memory", "Tensor.pin_memory")
 _declare_same("as_subclass", "Tensor.as_subclass")
@@ -54,6 +80,13 @@ for _method in [
     _declare_cast(_method, DType.named({"byte": "uint8", "char": "int8"}.get(_method, _method)))
 
 
+@op("requires_grad_", in_place=("Tensor.requires_grad_",), formula="y = x, whose gradient is kept")
+def requires_grad_(context: Context, input: TensorType, requires_grad: Value = True) -> Value:
+    if requires_grad is True:
+        require_differentiable("requires_grad_", input)
+    return input
+
+
 @op("to", "Tensor.to", formula="y = x with another dtype or device")
 def to(
     context: Context,
@@ -71,10 +104,10 @@ def to(
         match arg:
             case DType():
                 result = result.with_dtype(arg)
-            case str():
-                result = _with_device(result, arg)
+            case str() | Device():
+                result = _moved(result, device_name(arg))
             case TensorType():
-                result = _with_device(result.with_dtype(arg.dtype), arg.device)
+                result = _moved(result.with_dtype(arg.dtype), arg.device)
             case None | bool():
                 pass
             case Dim():
@@ -91,7 +124,7 @@ def to(
 
 @op("cpu", "Tensor.cpu", formula="y = x on the CPU")
 def cpu(context: Context, input: TensorType, memory_format: Value = None) -> Value:
-    return _with_device(input, "cpu")
+    return _moved(input, "cpu")
 
 
 @op("cuda", "Tensor.cuda", formula="y = x on a GPU")
@@ -102,7 +135,12 @@ def cuda(
     non_blocking: Value = False,
     memory_format: Value = None,
 ) -> Value:
-    return _with_device(input, device if isinstance(device, str) else None)
+    if device is None:
+        return _moved(input, "cuda")
+    return _moved(
+        input,
+        f"cuda:{device.constant}" if isinstance(device, Dim) and device.constant is not None else device_name(device),
+    )
 
 
 @op("type", "Tensor.type", formula="y = x with another dtype")
@@ -120,7 +158,7 @@ def type_(context: Context, input: TensorType, dtype: Value = None, non_blocking
 
 @op("type_as", "Tensor.type_as", formula="y = x with the dtype of other")
 def type_as(context: Context, input: TensorType, other: TensorType) -> Value:
-    return _with_device(input.with_dtype(other.dtype), other.device)
+    return _moved(input.with_dtype(other.dtype), other.device)
 
 
 @op("result_type", "torch.result_type", formula="the dtype of x + y")
@@ -186,6 +224,7 @@ def bool_of(context: Context, input: TensorType) -> Value:
 
 @op("numpy", "Tensor.numpy", "Tensor.__array__", formula="an array of the elements")
 def numpy(context: Context, input: TensorType, *args: Value, **options: Value) -> Value:
+    require_data_on_cpu("numpy", input)
     # The methods of an array mean other things than those of a tensor: `max`, `repeat`, `transpose`, `size`.
     return UNKNOWN
 
@@ -238,7 +277,7 @@ def dtype_(context: Context, input: TensorType) -> Value:
 
 @op("device", "Tensor.device", formula="the device")
 def device_(context: Context, input: TensorType) -> Value:
-    return UNKNOWN if input.device is None else input.device
+    return Device(input.device)
 
 
 @op("element_size", "Tensor.element_size", "Tensor.itemsize", formula="the bytes of an element")

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
+from shaped.spec.devices import device_name
 from shaped.spec.dims import ONE, ZERO, Dim, ceildiv
 from shaped.spec.dtypes import ANY_DTYPE, FLOAT32, FLOATS, DType
 from shaped.spec.facts import Status
@@ -39,7 +40,7 @@ def size_shape(context: Context, operation: str, sizes: tuple[Value, ...], size:
 
 def created(shape: Shape, dtype: Value, default: DType, device: Value) -> TensorType:
     """A new tensor with the dtype and device that a call asks for."""
-    return TensorType(shape, requested(dtype, default), device if isinstance(device, str) else None)
+    return TensorType(shape, requested(dtype, default), device_name(device))
 
 
 def _declare_filled(name: str, formula: str) -> None:

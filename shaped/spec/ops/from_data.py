@@ -33,6 +33,8 @@ def _declare_from_data(name: str) -> None:
         shape, own = data_type(context, data)
         if device is None and isinstance(data, TensorType):
             device = data.device
+        if name == "from_numpy":
+            device = "cpu"
         return _as_joined(created(shape, dtype, own, device), data)
 
 

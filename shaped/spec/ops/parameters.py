@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shaped.spec.dtype_demands import require_differentiable
 from shaped.spec.dtypes import FLOAT
 from shaped.spec.op import op
 from shaped.spec.shape import Shape
@@ -18,15 +19,15 @@ def parameter(context: Context, data: Value = None, requires_grad: Value = True)
     """The tensor itself; without one, an empty tensor."""
     if data is None:
         return TensorType(Shape.of(0), FLOAT)
-    if isinstance(data, TensorType) and data.dtype.is_all(FLOAT.names):
-        return data.with_dtype(FLOAT)  # models are often cast
+    if requires_grad is True:
+        require_differentiable("Parameter", data)
     return data
 
 
 @op("Buffer", "torch.nn.Buffer", "torch.nn.parameter.Buffer", formula="y = x")
 def buffer(context: Context, data: Value = None, *, persistent: Value = True) -> Value:
     """The tensor itself; without one, an empty tensor."""
-    return parameter(context, data)
+    return parameter(context, data, requires_grad=False)
 
 
 def _declare_lazy(name: str) -> None:

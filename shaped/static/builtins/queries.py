@@ -11,8 +11,9 @@ import ast
 import math
 from typing import TYPE_CHECKING
 
+from shaped.spec.devices import device_name
 from shaped.spec.dims import Dim
-from shaped.spec.values import UNKNOWN
+from shaped.spec.values import UNKNOWN, Device
 from shaped.static.operators import NOT_FOLLOWED
 from shaped.static.values import StaticValue, as_dim
 
@@ -115,6 +116,12 @@ def _is_scripting(interpreter: Interpreter, arguments: Arguments, node: ast.AST)
     return False
 
 
+def _device(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
+    """`torch.device("cuda", 1)`, `torch.device(x)`."""
+    given = [interpreter.lower(value) for value in (*arguments.args, *arguments.kwargs.values())]
+    return Device(device_name(*given[:2])) if given else Device(None)
+
+
 def _gain(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
     return NOT_FOLLOWED
 
@@ -172,6 +179,7 @@ _WHOLE: list[Callable[..., int]] = [math.comb, math.factorial, math.gcd, math.lc
 FUNCTIONS: dict[str, Builtin] = {
     **dict.fromkeys(sorted(COUNTS), _count),
     **dict.fromkeys(sorted(NO_OPERATIONS), _nothing),
+    "torch.device": _device,
     "torch.jit.is_scripting": _is_scripting,
     "torch.nn.init.calculate_gain": _gain,
     **{f"math.{function.__name__}": _real(function) for function in _REAL},
