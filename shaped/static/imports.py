@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from shaped.static.trees import Trees
 from shaped.static.values import SourceModule
 
 # Packages that are known by the op table or by their annotations: their source is never read.
@@ -23,10 +22,14 @@ class Imports:
     Args:
         roots: folders in which absolute imports are looked up, beside the importing file's own project.
         read: gives the text of a file.
+        trees: those of earlier checks.
     """
 
-    def __init__(self, roots: Sequence[Path] = (), read: Callable[[Path], str] | None = None) -> None:
+    def __init__(
+        self, roots: Sequence[Path] = (), read: Callable[[Path], str] | None = None, trees: Trees | None = None
+    ) -> None:
         self.roots = tuple(roots)
+        self._trees = trees or Trees()
         self._read = read or (lambda path: path.read_text(encoding="utf-8"))
         self.looked_for: set[Path] = set()  # the files, there or not, that the answer depends on
         self._modules: dict[Path, SourceModule | None] = {}
@@ -48,9 +51,7 @@ class Imports:
             SyntaxError: the text is no Python.
             RecursionError: it is nested too deep to be parsed.
         """
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes are the compiler's to report
-            tree = ast.parse(text.removeprefix("\ufeff"), filename=str(path), type_comments=False)
+        tree = self._trees.parse(path, text)
         module = SourceModule(module_name(path), path, tree, path.stem == "__init__")
         self._modules[path] = module
         return module

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 
-_LEAVES = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+# Fields that hold no nodes, or only operators and contexts.
+_WITHOUT_NODES = frozenset({"arg", "attr", "ctx", "id", "kind", "module", "op", "ops", "type_comment"})
+_fields_with_nodes: dict[type[ast.AST], tuple[str, ...]] = {}
 
 
 def children(node: ast.AST) -> list[ast.AST]:
@@ -13,12 +15,16 @@ def children(node: ast.AST) -> list[ast.AST]:
     >>> [type(child).__name__ for child in children(ast.parse("a + f(1)", mode="eval").body)]
     ['Name', 'Call']
     """
+    kind = type(node)
+    fields = _fields_with_nodes.get(kind)
+    if fields is None:
+        fields = _fields_with_nodes[kind] = tuple(name for name in kind._fields if name not in _WITHOUT_NODES)
     found: list[ast.AST] = []
-    for name in node._fields:
+    for name in fields:
         value = getattr(node, name, None)
         if isinstance(value, list):
-            found += [item for item in value if isinstance(item, ast.AST) and not isinstance(item, _LEAVES)]
-        elif isinstance(value, ast.AST) and not isinstance(value, _LEAVES):
+            found += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST):
             found.append(value)
     return found
 
