@@ -85,7 +85,7 @@ def require_one_device(operation: str, tensors: Sequence[tuple[str, TensorType]]
             on_cpu = first if str(first.device).startswith("cpu") else tensor
             other = first_name if on_cpu is first else name
             hint = f"{moved} on the operand {on_cpu}?" if not other.strip() else f"{moved} on {other.strip()}?"
-            raise DeviceError(operation, f"tensors on {first.device} and {tensor.device}", operands, hint)
+            raise DeviceError(operation, f"devices {first.device} and {tensor.device} differ", operands, hint)
 
 
 def _goes_with_any(tensor: TensorType) -> bool:
@@ -157,5 +157,5 @@ def require_one_device_with_module(operation: str, parameters: TensorType, argum
         for tensor in _tensors((value,)):
             if are_two(tensor.device, parameters.device):
                 operands = f"{name} {tensor} on {tensor.device}, parameters on {parameters.device}"
-                reason = f"tensors on {tensor.device} and {parameters.device}"
+                reason = f"devices {tensor.device} and {parameters.device} differ"
                 raise DeviceError(operation, reason, operands, f'.to("{parameters.device}") on {name}?')

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import DtypeError
 from shaped.spec.dims import Dim
-from shaped.spec.dtypes import BOOL, COMPLEX, FLOATS, INTEGERS
+from shaped.spec.dtypes import BOOL, COMPLEX, FLOATS, INTEGERS, DType
 from shaped.spec.promotion import result_type
 from shaped.spec.values import TensorType, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _WHOLE = INTEGERS | BOOL
 _INDEX = frozenset(["int32", "int64"])
@@ -35,6 +35,7 @@ _FLOATING = _Allowed(FLOATS | COMPLEX, "a float dtype", ".float()?")
 _OF_FLOATS_OR_BYTES = _Allowed(FLOATS | frozenset(["uint8"]), "a float dtype or uint8", ".float()?")
 _CONDITION = _Allowed(BOOL | frozenset(["uint8"]), "bool", ".bool()?")
 _CLASSES = _Allowed(frozenset(["int64", "uint8"]), "int64", ".long()?")
+_CLASSES_OR_PROBABILITIES = _Allowed(FLOATS | _CLASSES.names, "int64", ".long()?")
 _MASK = _Allowed(BOOL | FLOATS, "bool or a float dtype", ".bool()?")
 _INT64 = _Allowed(frozenset(["int64"]), "int64", ".long()?")
 _COUNTS = _Allowed(_INDEX, "int32 or int64", ".long()?")
@@ -65,6 +66,7 @@ _DEMANDS: dict[str, dict[str, _Allowed]] = {
     "one_hot": {"tensor": _INT64},
     "bincount": {"input": _Allowed(INTEGERS, "an integer dtype", ".long()?")},
     "nll_loss": {"input": _FLOATING, "target": _CLASSES},
+    "cross_entropy": {"target": _CLASSES_OR_PROBABILITIES},
     "multi_margin_loss": {"target": _INT64},
     "multilabel_margin_loss": {"target": _INT64},
     "ctc_loss": {
@@ -73,6 +75,9 @@ _DEMANDS: dict[str, dict[str, _Allowed]] = {
     },
     "repeat_interleave": {"repeats": _COUNTS},
     "embedding_bag": {"offsets": _COUNTS},
+    "EmbeddingBag": {"offsets": _COUNTS},
+    "CrossEntropyLoss": {"target": _CLASSES_OR_PROBABILITIES},
+    "NLLLoss": {"input": _FLOATING, "target": _CLASSES},
     "bitwise_left_shift": {
         "input": _Allowed(_WHOLE, "an integer dtype", ""),
         "other": _Allowed(_WHOLE, "an integer", ""),
@@ -115,6 +120,7 @@ _ALIKE: dict[str, tuple[str, ...]] = {
     "cross_entropy": ("input", "weight"),
     "nll_loss": ("input", "weight"),
     "embedding_bag": ("weight", "per_sample_weights"),
+    "index_put": ("input", "values"),
     "lstm_cell": ("input", "w_ih"),
     "gru_cell": ("input", "w_ih"),
 }
@@ -165,6 +171,8 @@ _FILLED = {
     "clamp_min": ("min",),
     "clamp_max": ("max",),
 }
+_DRAWS_FLOATS = frozenset(["rand", "randn", "rand_like", "randn_like"])
+_KNOWN = frozenset([*_DEMANDS, *_OF_FLOAT_RESULT, *_ALIKE, *_ALIKE_BUT_HALF, *_PRODUCTS, *_DROPOUTS, *_FILLED])
 _FILLS_RESULT = frozenset(["full", "full_like", "new_full"])
 _LARGEST = {
     "float16": 65504.0,
@@ -182,7 +190,7 @@ def check(operation: str, arguments: Mapping[str, Value], result: Value) -> None
     Raises:
         DtypeError: torch refuses them, for certain.
     """
-    name = operation.removesuffix("_") if operation.removesuffix("_") in _FILLED else operation
+    name = operation if operation in _KNOWN else operation.removesuffix("_")
     for parameter, allowed in _DEMANDS.get(name, {}).items():
         _require_allowed(operation, parameter, arguments.get(parameter), allowed)
     if name in _OF_FLOAT_RESULT:
@@ -203,6 +211,10 @@ def check(operation: str, arguments: Mapping[str, Value], result: Value) -> None
         _require_room(operation, result, [arguments.get("fill_value")])
     if name == "scaled_dot_product_attention":
         _check_attention_mask(operation, arguments)
+    elif name in _DRAWS_FLOATS:
+        _require_allowed(operation, "the result", result, _FLOATING)
+    elif operation == "bernoulli" and arguments.get("p") is None:
+        _require_allowed(operation, "input", arguments.get("input"), _FLOATING)
     if arguments.get("requires_grad") is True:
         require_differentiable(operation, result)
 
@@ -330,3 +342,35 @@ def require_differentiable(operation: str, tensor: Value) -> None:
 def gives_dtype_of_parameters(name: str) -> bool:
     """Whether the result of a module has the dtype of its parameters."""
     return name in _MODULES_LIKE_PARAMETERS or name in ("Embedding", "EmbeddingBag")
+
+
+def require_written(operation: str, target: TensorType, items: Sequence[object], value: TensorType) -> None:
+    """Demand of `target[items] = value` that a value which is written at the places of index tensors has the dtype.
+
+    Raises:
+        DtypeError: it has another. Of slices and of one element, which are cast, nothing is demanded.
+    """
+    if target.dtype.names & value.dtype.names:
+        return
+    is_several = any(dim.constant is not None and dim.constant > 1 for dim in value.shape.dims if value.shape.rank)
+    for item in items:
+        if not isinstance(item, TensorType) or not item.shape.least_rank:
+            continue
+        if item.dtype.is_all(INTEGERS - {"uint8"}) or (item.dtype.is_all(BOOL) and is_several):
+            raise _unlike(operation, ("the value", value), ("the tensor", target))
+
+
+def require_range(operation: str, data: Value, dtype: DType) -> None:
+    """Demand that the ints of a list fit into an integer dtype.
+
+    Raises:
+        DtypeError: one does not.
+    """
+    largest = _LARGEST.get(dtype.single or "")
+    if largest is None or not dtype.is_all(INTEGERS):
+        return
+    for item in data if isinstance(data, tuple) else (data,):
+        if isinstance(item, tuple):
+            require_range(operation, item, dtype)
+        elif isinstance(item, Dim) and item.constant is not None and not -largest - 1 <= item.constant <= largest:
+            raise DtypeError(operation, f"{item} does not fit into {dtype}", str(item))

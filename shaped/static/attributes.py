@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim, Kind
+from shaped.spec.dtype_demands import require_differentiable
 from shaped.spec.dtypes import FLOAT32, INT64, DType
 from shaped.spec.op import Module, find_op
 from shaped.spec.shape import Shape
@@ -219,6 +220,8 @@ def set_attribute(interpreter: Interpreter, receiver: StaticValue, name: str, va
         case Module():
             # A library module that is changed from outside is no longer what its constructor made.
             interpreter.journal.set(vars(receiver), name, _as_module_attribute(value))
+        case TensorType() if name == "requires_grad" and value is True:
+            require_differentiable(name, receiver)
         case ArrayValue():
             arrays.forget(interpreter, receiver)  # `array.shape = ...`
         case ClassValue():

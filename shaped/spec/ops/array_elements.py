@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.broadcast import broadcast, is_joined
 from shaped.spec.dims import ZERO, Dim
-from shaped.spec.dtypes import ANY_DTYPE, BOOLEAN, INTEGERS, DType
+from shaped.spec.dtypes import ANY_DTYPE, BOOLEAN, FLOATS, INTEGERS, DType
 from shaped.spec.op import op
 from shaped.spec.ops.array_axes import ravel
-from shaped.spec.ops.arrays import dtype_or, free, is_scalar
+from shaped.spec.ops.arrays import FLOAT64, dtype_or, free, is_scalar
 from shaped.spec.reduce import reduced
 from shaped.spec.values import UNKNOWN, TensorType, Value
 
@@ -31,7 +31,10 @@ def _declare_elementwise(name: str, *methods: str) -> None:
     @op(f"numpy.{name}", f"numpy.{name}", *(f"ndarray.{each}" for each in methods), formula=f"{name} of each element")
     def rule(context: Context, x: TensorType, *args: Value, **options: Value) -> Value:
         out = options.get("out")
-        return free(x) if not args and out is None and "where" not in options else context.unknown_tensor()
+        if args or out is not None or "where" in options:
+            return context.unknown_tensor()
+        # A function of floats gives the same floats.
+        return x if x.dtype.single in ("float32", "float64") and not name.startswith(("is", "logical")) else free(x)
 
 
 for _name in [
@@ -78,7 +81,29 @@ def _combined(context: Context, operation: str, operands: Sequence[Value], symbo
     arrays = [operand for operand in operands if isinstance(operand, TensorType)]
     if not arrays or not all(isinstance(each, TensorType) or is_scalar(each) for each in operands):
         return UNKNOWN
-    return TensorType(broadcast(context, operation, *arrays, symbol=symbol), joined=is_joined(*arrays))
+    shape = broadcast(context, operation, *arrays, symbol=symbol)
+    dtype = _promoted(operation, arrays, operands)
+    return TensorType(shape, dtype, joined=is_joined(*arrays))
+
+
+def _promoted(operation: str, arrays: Sequence[TensorType], operands: Sequence[Value]) -> DType:
+    """The dtype of arithmetic on arrays of one float dtype, and numbers, which do not change it; else any.
+
+    A quotient of integers is of float64, but of the smallest ones.
+    """
+    if operation not in _ARITHMETIC:
+        return ANY_DTYPE
+    first = arrays[0].dtype
+    if first.is_all(FLOATS) and all(array.dtype == first for array in arrays) and first.single:
+        return first
+    is_wide = all(array.dtype.is_all(_WIDE_INTEGERS) for array in arrays)
+    return FLOAT64 if operation in ("divide", "true_divide") and is_wide else ANY_DTYPE
+
+
+_ARITHMETIC = frozenset(
+    ["add", "subtract", "multiply", "divide", "true_divide", "power", "maximum", "minimum", "fmax", "fmin", "arctan2"]
+)
+_WIDE_INTEGERS = frozenset(["int32", "int64"])
 
 
 for _name, _symbol in [

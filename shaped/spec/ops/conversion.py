@@ -168,6 +168,7 @@ def result_type_(context: Context, tensor1: Value, tensor2: Value) -> Value:
 
 @pointwise_op("copy", formula="y = source", in_place=("Tensor.copy_",))
 def copy(context: Context, input: TensorType, src: TensorType, non_blocking: Value = False) -> Value:
+    _moved(src, input.device)
     shape = broadcast(context, "copy_", input, src, operands=f"{input}, source {src}")
     return TensorType(shape, input.dtype, input.device, is_joined(input, src))
 
@@ -231,6 +232,7 @@ def numpy(context: Context, input: TensorType, *args: Value, **options: Value) -
 
 @op("tolist", "Tensor.tolist", formula="nested lists of the elements")
 def tolist(context: Context, input: TensorType) -> Value:
+    _moved(input, "cpu")
     return UNKNOWN
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
 from shaped.spec.dims import Dim
+from shaped.spec.dtype_demands import require_range
 from shaped.spec.dtypes import ANY_DTYPE, FLOAT32, DType
 from shaped.spec.op import op
 from shaped.spec.ops.creation import created, size_shape
@@ -35,6 +36,8 @@ def _declare_from_data(name: str) -> None:
             device = data.device
         if name == "from_numpy":
             device = "cpu"
+        if isinstance(dtype, DType):
+            require_range(name, data, dtype)
         return _as_joined(created(shape, dtype, own, device), data)
 
 

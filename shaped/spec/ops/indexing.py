@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Union
 
-from shaped.errors import DtypeError, ShapeError
+from shaped.errors import DeviceError, DtypeError, ShapeError
 from shaped.spec.axis_order import remembered
 from shaped.spec.broadcast import broadcast_shape, is_joined, new_axes_hint, uncertain_if_joined
+from shaped.spec.devices import are_two
 from shaped.spec.dims import ONE, ZERO, Dim, Min, ceildiv, minimum
+from shaped.spec.dtype_demands import require_written
 from shaped.spec.dtypes import BOOL, COMPLEX, FLOATS, INT64
 from shaped.spec.extent import extent_of, require_within
 from shaped.spec.facts import Status
@@ -107,6 +109,8 @@ def setitem(context: Context, input: TensorType, items: tuple[Index, ...], value
     target = index(context, input, items)
     if not isinstance(value, TensorType):
         return
+    if not context.settings.alike:
+        require_written("setitem", input, [_as_tensor(context, item) for item in items], value)
     shape = value.shape
     if shape.rank is None or target.shape.rank is None:
         return
@@ -143,6 +147,9 @@ def _as_tensor(context: Context, item: Index) -> Index:
 
 
 def _check_dtype(input: TensorType, item: Index) -> None:
+    if isinstance(item, TensorType) and input.device == "cpu" and are_two(item.device, "cpu") and item.device != "meta":
+        operands = f"{input} on cpu [{item} on {item.device}]"
+        raise DeviceError("index", f"devices cpu and {item.device} differ", operands, ".cpu() on the index?")
     if isinstance(item, TensorType) and item.dtype.is_all(FLOATS | COMPLEX):
         reason = f"an index tensor must be integer or bool, not {item.dtype}"
         hint = ".bool()?" if item.shape.rank is not None and item.shape == input.shape else ".long()?"
