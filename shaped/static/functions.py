@@ -6,7 +6,9 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shaped.spec.values import UNKNOWN
+from shaped.spec.dims import Dim
+from shaped.spec.shape import Axis, Shape
+from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static import annotate, placement, settings
 from shaped.static.changes import changes_behind, globals_changed
 from shaped.static.join import join
@@ -113,7 +115,23 @@ def _defaults(interpreter: Interpreter, arguments: ast.arguments) -> dict[str, S
     positional = [*arguments.posonlyargs, *arguments.args]
     pairs = [*zip(reversed(positional), reversed(arguments.defaults))]
     pairs += [(name, value) for name, value in zip(arguments.kwonlyargs, arguments.kw_defaults) if value is not None]
-    return {parameter.arg: interpreter.evaluate(value) for parameter, value in pairs}
+    return {parameter.arg: _default(interpreter, parameter.arg, value) for parameter, value in pairs}
+
+
+def _default(interpreter: Interpreter, name: str, node: ast.expr) -> StaticValue:
+    """A parameter's default. The sizes of a tensor that nobody gave are a choice that could be another, as ints are."""
+    value = interpreter.evaluate(node)
+    if not isinstance(value, TensorType):
+        return value
+    scope = str(interpreter.context.count())
+    axes: list[Axis] = []
+    for number, size in enumerate(value.shape.axes):
+        if isinstance(size, Dim) and size.constant is not None:
+            chosen = Dim.quantity(f"{name}.shape[{number}]", scope, low=0)
+            interpreter.context.set_default(chosen, size)
+            size = chosen.at(interpreter.origin(f"axis {number} of the default of {name}", node))
+        axes.append(size)
+    return value.with_shape(Shape(tuple(axes)))
 
 
 def define_class(interpreter: Interpreter, node: ast.ClassDef) -> None:

@@ -135,3 +135,22 @@ def test_sizes_that_a_constructor_or_a_method_meets_by_itself_still_differ() -> 
     assert errors_of(wrong) == ["add: (breaks,) + (m,): sizes breaks and m of axis -1 differ"]
     wrong = MAKER.replace("self.weights * by", "self.weights * self.origins * by")
     assert errors_of(wrong) == ["mul: (n, d) * (n, 3): sizes d and 3 of axis -1 differ"]
+
+
+def test_the_size_of_a_default_tensor_is_a_choice() -> None:
+    source = """
+import torch
+class Confidence:
+    def __init__(self, breaks=torch.arange(0, 31.5, 0.5)):
+        self.breaks = breaks
+class Model:
+    def __init__(self):
+        self.confidence = Confidence()
+    def expected(self, logits: Float[Tensor, "n bins"]) -> Float[Tensor, "n bins"]:
+        return logits * self.confidence.breaks
+    def fixed(self):
+        return torch.zeros(63) * self.confidence.breaks
+"""
+    assert errors_of(source) == []
+    wrong = source.replace("zeros(63)", "zeros(64)")
+    assert errors_of(wrong) == []
