@@ -21,6 +21,7 @@ from shaped.spec.bounds import is_nonnegative, split_by
 from shaped.spec.dims import Dim, DimLike, FloorDiv, Kind, Symbol
 from shaped.spec.equations import is_never_zero, judge_at_least, judge_equality
 from shaped.spec.reading import Reading
+from shaped.spec.shape import Axis, Pack, Shape
 from shaped.spec.solve import integer_roots, is_refuted_by_divisor, primitive, solve, without_nonzero_factors
 from shaped.spec.verdict import NEVER, OPEN, PROVED, Status, Verdict
 
@@ -39,6 +40,7 @@ class Facts:
         intended: (numerator, denominator) of divisions that the user wrote with `//`: meant to leave no rest.
         least: lower bounds: each dim is at least 0.
         different: each dim is not 0.
+        axes: axes that were not followed, and what they are known to be since: `b, t, d = x.shape`.
     """
 
     values: Mapping[Symbol, Dim] = field(default_factory=dict)
@@ -46,6 +48,7 @@ class Facts:
     intended: frozenset[tuple[Dim, Dim]] = frozenset()
     least: frozenset[Dim] = frozenset()
     different: frozenset[Dim] = frozenset()
+    axes: Mapping[Pack, tuple[Axis, ...]] = field(default_factory=dict)
 
     @cached_property
     def reading(self) -> Reading:
@@ -66,6 +69,25 @@ class Facts:
         reading = self.reading
         read = reading.read(dim)
         return dim if read is dim else reading.write(read)
+
+    def seen(self, shape: Shape) -> Shape:
+        """`shape` with the axes that are known by now.
+
+        >>> from shaped.spec.shape import Pack
+        >>> hidden = Pack("_0", Kind.UNKNOWN)
+        >>> print(Facts().with_axes(hidden, (Dim.of(2), Dim.of(3))).seen(Shape.of(hidden, 4)))
+        (2, 3, 4)
+        """
+        pack = shape.pack
+        while pack is not None and pack in self.axes:
+            place = shape.axes.index(pack)
+            shape = Shape((*shape.axes[:place], *self.axes[pack], *shape.axes[place + 1 :]))
+            pack = shape.pack
+        return shape
+
+    def with_axes(self, pack: Pack, axes: tuple[Axis, ...]) -> Facts:
+        """The facts after axes that were not followed were seen to be these."""
+        return replace(self, axes={**self.axes, pack: axes})
 
     def compare(self, a: DimLike, b: DimLike) -> Verdict:
         """The verdict on a == b.
@@ -197,7 +219,8 @@ class Facts:
             return self
         if self.is_impossible:
             return other
-        joined = Facts(intended=self.intended | other.intended)
+        axes = {pack: own for pack, own in self.axes.items() if other.axes.get(pack) == own}
+        joined = Facts(intended=self.intended | other.intended, axes=axes)
         for one, two in ((self, other), (other, self)):
             for symbol, value in one.values.items():
                 name = Dim.atom(symbol)

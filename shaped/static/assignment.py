@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
-from shaped.spec.dims import Dim
+from shaped.spec.dims import Dim, Kind
 from shaped.spec.dtypes import ANY_DTYPE
 from shaped.spec.ops.indexing import setitem
 from shaped.spec.shape import Shape
@@ -36,6 +36,7 @@ def execute_assign(interpreter: Interpreter, node: ast.Assign) -> bool:
         return True
     frame = interpreter.here
     outer, frame.target = frame.target, interpreter.name_of(node.targets[0])
+    _count_spread_shape(interpreter, node)
     value = interpreter.evaluate(node.value)
     frame.target = outer
     unpacking.check_count(interpreter, node, value)
@@ -101,13 +102,34 @@ def _unpacked_shape(interpreter: Interpreter, node: ast.Assign, value: StaticVal
     if tensor is None or any(isinstance(element, ast.Starred) for element in target.elts):
         return value
     if isinstance(value, ShapeValue):
-        return refine_rank(interpreter, tensor, value.shape, len(target.elts))
+        return _counted_shape(interpreter, tensor, value.shape, len(target.elts))
     sizes = tuple(size for size in value if isinstance(size, Dim))
     if len(sizes) == len(value) != len(target.elts):
         count = "1 axis" if len(sizes) == 1 else f"{len(sizes)} axes"
         names = "1 name" if len(target.elts) == 1 else f"{len(target.elts)} names"
         interpreter.fault(node, ShapeError("unpack", f"{count} into {names}", f"shape {Shape(sizes)}"))
     return value
+
+
+def _count_spread_shape(interpreter: Interpreter, node: ast.Assign) -> None:
+    """`b, t, d, h = *x.shape, self.heads` says how many axes x has."""
+    target, display = node.targets[0], node.value
+    if not isinstance(target, (ast.Tuple, ast.List)) or not isinstance(display, ast.Tuple):
+        return
+    spread = [element.value for element in display.elts if isinstance(element, ast.Starred)]
+    tensor = shape_owner(spread[0]) if len(spread) == 1 else None
+    if isinstance(tensor, ast.Name) and not any(isinstance(element, ast.Starred) for element in target.elts):
+        shape = interpreter.evaluate(spread[0])
+        if isinstance(shape, ShapeValue):
+            _counted_shape(interpreter, tensor, shape.shape, len(target.elts) - len(display.elts) + 1)
+
+
+def _counted_shape(interpreter: Interpreter, tensor: ast.expr, shape: Shape, rank: int) -> StaticValue:
+    """`refine_rank` where any other rank would raise: the tensor is known to have it at this place already."""
+    dims = refine_rank(interpreter, tensor, shape, rank)
+    if isinstance(tensor, ast.Name):
+        interpreter.evaluate(tensor)
+    return dims
 
 
 def shape_owner(node: ast.expr) -> ast.expr | None:
@@ -133,11 +155,12 @@ def refine_rank(interpreter: Interpreter, tensor: ast.expr, shape: Shape, rank: 
         if axes == (shape.pack,):
             packs[name] = hidden  # `*name` is these axes from here on
     if isinstance(tensor, (ast.Name, ast.Attribute)):
-        value = interpreter.evaluate(tensor)
+        with interpreter.quietly():
+            value = interpreter.evaluate(tensor)
         value = value.value if isinstance(value, Maybe) else value
         if value is UNKNOWN:
-            value = TensorType(shape, ANY_DTYPE)
-        if isinstance(value, TensorType):
+            assign(interpreter, tensor, TensorType(Shape(dims), ANY_DTYPE))
+        elif isinstance(value, TensorType) and shape.pack.kind is not Kind.UNKNOWN:
             assign(interpreter, tensor, value.with_shape(Shape(dims)))
     return dims
 

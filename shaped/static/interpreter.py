@@ -40,6 +40,7 @@ from shaped.static.values import (
     Environment,
     FunctionValue,
     Instance,
+    ShapeValue,
     SourceModule,
     StaticValue,
     present,
@@ -139,6 +140,8 @@ class Interpreter:
             value = UNKNOWN
         if self.context.found:
             self.report_found(node)
+        if self.context.facts.axes:
+            value = self._seen(value)
         if isinstance(value, TensorType):
             value = self._located(node, value)
             if value.made is not None and value.made.place is None:
@@ -147,6 +150,16 @@ class Interpreter:
                 self._count(node, value)
         elif self.counting and isinstance(value, tuple) and isinstance(node, (ast.Name, ast.Attribute)):
             self._show_items(node, value)
+        return value
+
+    def _seen(self, value: StaticValue) -> StaticValue:
+        """A tensor or shape with the axes that the path under way has found it to have."""
+        if isinstance(value, (TensorType, ShapeValue)):
+            shape = self.context.facts.seen(value.shape)
+            if shape is not value.shape:
+                if isinstance(value, TensorType):
+                    return value.with_shape(shape)
+                return ShapeValue(shape) if shape.rank is None else shape.dims
         return value
 
     def report_found(self, node: ast.AST) -> None:

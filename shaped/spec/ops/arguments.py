@@ -94,8 +94,9 @@ def ends(
 ) -> tuple[tuple[Dim, ...], tuple[Axis, ...], tuple[Dim, ...]]:
     """The first `before` and the last `after` axes of a shape of at least so many, and those between.
 
-    Axes that a pack hides are fresh sizes.
+    Axes that a pack hides are sizes that were not followed.
     """
+    shape = context.with_ends(shape, before, after)
     if shape.rank is not None or (len(shape.head) >= before and len(shape.tail) >= after):
         tail = shape.tail if shape.rank is None else shape.dims
         stop = len(shape.axes) - after
@@ -107,11 +108,7 @@ def ends(
 
 def with_rank(context: Context, input: TensorType, rank: int) -> TensorType:
     """The tensor as one of `rank` axes: what its pack hides are fresh sizes."""
-    shape = input.shape
-    if shape.rank is not None:
-        return input
-    hidden = rank - shape.least_rank
-    return input.with_shape(Shape((*shape.head, *(context.fresh() for _ in range(hidden)), *shape.tail)))
+    return input if input.shape.rank is not None else input.with_shape(context.ranked(input.shape, rank))
 
 
 def at_least_zero(context: Context, length: Dim) -> Dim:

@@ -29,7 +29,8 @@ def map_last_axis(
     operands = f"{input} @ ({', '.join(map(str, (in_features, *out)))}{'' if out else ','})"
     if input.shape.rank == 0:
         raise ShapeError(operation, "a scalar has no last axis", operands)
-    found = input.shape.at(-1)
+    shape = context.with_ends(input.shape, 0, 1)
+    found = shape.at(-1)
     if found is None:
         return Shape.of(context.fresh_pack(), *out)
     require_equal(
@@ -45,7 +46,7 @@ def map_last_axis(
             (found, in_features),
         ),
     )
-    return input.shape.replace(-1, *out)
+    return shape.replace(-1, *out)
 
 
 def last_axis_hint(shape: Shape, features: Dim) -> str:

@@ -175,6 +175,8 @@ def normalize_trailing(
     operands = f"{input} with normalized shape {Shape(normalized_shape)}"
     if input.shape.rank is not None and input.shape.rank < count:
         raise ShapeError(operation, f"{input.shape.rank} axes, at least {count} expected", operands)
+    if input.shape.rank is None:
+        input = input.with_shape(context.with_ends(input.shape, 0, count))
     shape = input.shape
     for axis, expected in zip(range(-count, 0), normalized_shape, strict=True):
         found = input.shape.at(axis)

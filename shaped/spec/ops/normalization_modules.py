@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shaped.spec.axis_layout import check_channels
 from shaped.spec.op import Module, module, op
+from shaped.spec.ops.arguments import with_rank
 from shaped.spec.ops.lazy import declare_lazy
 from shaped.spec.ops.linear import parameter_if
 from shaped.spec.ops.normalization import (
@@ -65,11 +67,15 @@ class _BatchNorm(Module):
 
     def forward(self, context: Context, input: TensorType) -> TensorType:
         """(batch, num_features, ...) -> the same."""
-        check_rank("batch_norm", input, *self.ranks)
+        least, most = self.ranks
+        check_rank("batch_norm", input, least, most)
+        input = with_rank(context, input, least) if least == most else input
         if self.running_mean is None:  # then it is always as in training
             check_batch_values(input)
         checked = isinstance(self.weight, TensorType) or isinstance(self.running_mean, TensorType)
-        return normalize_channels(context, "batch_norm", input, self.num_features if checked else None)
+        result = normalize_channels(context, "batch_norm", input, self.num_features if checked else None)
+        check_channels(context, "batch_norm", input, input.shape.least_rank - 2, channels=self.num_features)
+        return result
 
 
 @module("torch.nn.BatchNorm1d")
@@ -153,6 +159,7 @@ class _InstanceNorm(Module):
         if self.running_mean is None and input.shape.rank is not None:  # then it is always as in training
             axes = tuple(range(input.shape.rank - self.count, input.shape.rank))
             check_several_values("instance_norm", input, "channel of a sample", axes)
+        check_channels(context, "instance_norm", input, self.count, channels=self.num_features)
         # Without parameters torch only warns of other channels.
         checked = isinstance(self.weight, TensorType) or isinstance(self.running_mean, TensorType)
         if not checked or input.shape.at(-self.count - 1) is None:

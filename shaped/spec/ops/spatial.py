@@ -51,20 +51,19 @@ def split_spatial(
     Raises:
         ShapeError: there are too many or too few axes.
     """
-    shape = input.shape
+    shape = context.facts.seen(input.shape)
     least, most = count + 1 + batched, count + 2
     if shape.least_rank > most or (shape.rank is not None and shape.rank < least):
         expected = str(least) if least == most else f"{least} or {most}"
         found = f"{shape.least_rank} axes" if shape.rank is not None else f"at least {shape.least_rank} axes"
         missing = ".unsqueeze(0)?" if batched and shape.rank == count + 1 and count > 1 else ""
         raise ShapeError(operation, f"{found}, {expected} expected", operands or str(shape), missing)
-    axes = shape.axes
-    if shape.pack is not None and (batched or shape.least_rank == most):
-        hidden = (context.fresh() for _ in range(most - shape.least_rank))
-        axes = (*shape.head, *hidden, *shape.tail)
-    elif shape.pack is not None and len(shape.tail) <= count:
+    exact = batched or shape.least_rank == most
+    shape = context.ranked(shape, most) if exact else context.with_ends(shape, 0, least)
+    if shape.pack is not None and len(shape.tail) <= count:
         hidden = (context.fresh() for _ in range(count - len(shape.tail)))
         return Spatial((context.fresh_pack(),), None, (*hidden, *shape.tail))
+    axes = shape.axes
     channels, *sizes = axes[-count - 1 :]
     assert isinstance(channels, Dim)
     return Spatial(axes[: -count - 1], channels, tuple(size for size in sizes if isinstance(size, Dim)))
