@@ -13,7 +13,7 @@ from shaped.spec.values import UNKNOWN, Many, TensorType
 from shaped.static import arrays
 from shaped.static.annotate import form_of
 from shaped.static.annotations import TLISTS
-from shaped.static.iteration import renewed
+from shaped.static.iteration import items, renewed
 from shaped.static.values import (
     ArrayValue,
     ClassValue,
@@ -112,7 +112,7 @@ def subscript(interpreter: Interpreter, node: ast.Subscript) -> StaticValue:
         case str():
             return UNKNOWN
         case RangeValue():
-            return UNKNOWN
+            return _range(interpreter, receiver, key)
         case Instance():
             return interpreter.call_method(receiver, "__getitem__", [key], node)
     if receiver is UNKNOWN and isinstance(key, (TensorType, EllipsisValue)):
@@ -157,6 +157,15 @@ def _sequence(interpreter: Interpreter, items: tuple[StaticValue, ...], key: Sta
         many = _any(interpreter, items, Dim.of(len(items)))
         return many.element if isinstance(many, ManyValue) else UNKNOWN
     return items[position.constant] if -len(items) <= position.constant < len(items) else UNKNOWN
+
+
+def _range(interpreter: Interpreter, numbers: RangeValue, key: StaticValue) -> StaticValue:
+    """An item of a range, or a range that begins or ends elsewhere."""
+    place = as_dim(key)
+    counted = items(interpreter, numbers)
+    if counted is not None and (place is not None or isinstance(key, SliceValue)):
+        return _sequence(interpreter, counted, key)
+    return interpreter.context.fresh(low=None) if place is not None else UNKNOWN
 
 
 def _any(interpreter: Interpreter, items: tuple[StaticValue, ...], length: Dim) -> StaticValue:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shaped.spec.dims import Dim
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static.arguments import Arguments, forget_arguments
-from shaped.static.builtins import collections, numbers, objects, queries, transforms
+from shaped.static.builtins import collections, iterators, numbers, objects, queries, transforms
 from shaped.static.builtins.collections import distinct
 from shaped.static.values import ArrayValue, External, StaticValue, present
 
@@ -74,6 +74,7 @@ FUNCTIONS: dict[str, Builtin] = {
     **queries.FUNCTIONS,
     **numbers.FUNCTIONS,
     **collections.FUNCTIONS,
+    **iterators.FUNCTIONS,
     **objects.FUNCTIONS,
     **transforms.FUNCTIONS,
 }

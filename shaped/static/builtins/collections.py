@@ -148,12 +148,26 @@ def _dict(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> Stat
     items: dict[object, StaticValue] = {}
     complete = True
     if arguments.args:
-        source = arguments.args[0]
+        source = _as_dictionary(interpreter, arguments.args[0])
         complete = isinstance(source, DictValue) and source.complete
         items.update(source.items if isinstance(source, DictValue) else {})
     for key, value in arguments.kwargs.items():
         items[key] = value
     return DictValue(items, complete)
+
+
+def _as_dictionary(interpreter: Interpreter, source: StaticValue) -> StaticValue:
+    """The dictionary of counted pairs of known keys: `dict(zip(names, sizes))`."""
+    pairs = None if isinstance(source, DictValue) else iteration.items(interpreter, source)
+    if pairs is None:
+        return source
+    found: dict[object, StaticValue] = {}
+    for pair in pairs:
+        key = assignment.constant_key(pair[0]) if isinstance(pair, tuple) and len(pair) == 2 else None
+        if key is None or not isinstance(pair, tuple):
+            return UNKNOWN
+        found[key] = pair[1]
+    return DictValue(found)
 
 
 def _next(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from shaped.spec.dims import Dim, ceildiv, maximum, minimum, product
+from shaped.spec.dims import ONE, Dim, ceildiv, maximum, minimum, product
 from shaped.spec.op import find_op
 from shaped.spec.values import UNKNOWN, Ratio, TensorType
 from shaped.static import comparisons, iteration, operators
@@ -30,8 +30,17 @@ def _int(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> Stati
             return Dim.of(int(value)) if math.isfinite(value) else interpreter.context.fresh(low=None)
         case Ratio():
             return _truncate(interpreter, value)
+        case str() if len(arguments.args) == 1:
+            return _parsed(interpreter, value)
     dim = as_dim(value)
     return dim if dim is not None else interpreter.context.fresh(low=None)
+
+
+def _parsed(interpreter: Interpreter, text: str) -> StaticValue:
+    try:
+        return Dim.of(int(text))
+    except ValueError:
+        return interpreter.context.fresh(low=None)
 
 
 def _truncate(interpreter: Interpreter, value: Ratio) -> StaticValue:
@@ -71,7 +80,9 @@ def _choose(combine: Callable[..., Dim], on_floats: Callable[..., float]) -> Bui
         values: tuple[StaticValue, ...] | None = tuple(arguments.args)
         if len(arguments.args) == 1:
             values = iteration.items(interpreter, arguments.args[0])
-        if not values or arguments.kwargs:
+        if values == () and arguments.kwargs.keys() == {"default"}:
+            return arguments.kwargs["default"]
+        if not values or arguments.kwargs.keys() - {"default"}:
             return UNKNOWN
         dims = [as_dim(value) for value in values]
         known = [dim for dim in dims if dim is not None]
@@ -155,6 +166,18 @@ def _rounded(down: bool) -> Builtin:
     return rounded
 
 
+def _of_numpy(function: Builtin) -> Builtin:
+    """NumPy's function of a number, which gives a float; of what may be an array nothing is known."""
+
+    def apply(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
+        if len(arguments.args) != 1 or arguments.kwargs or not _is_number(arguments.args[0]):
+            return UNKNOWN
+        value = function(interpreter, arguments, node)
+        return Ratio(value, ONE) if isinstance(value, Dim) else value
+
+    return apply
+
+
 def _product(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
     values = iteration.items(interpreter, arguments.args[0]) if arguments.args else None
     if values is None or arguments.kwargs:
@@ -208,5 +231,8 @@ FUNCTIONS: dict[str, Builtin] = {
     "math.sin": _on_float(math.sin),
     "math.cos": _on_float(math.cos),
     "math.isqrt": _isqrt,
-    "numpy.sqrt": _on_float(math.sqrt),
+    "numpy.sqrt": _of_numpy(_on_float(math.sqrt)),
+    "numpy.log2": _of_numpy(_on_float(math.log2)),
+    "numpy.ceil": _of_numpy(_rounded(down=False)),
+    "numpy.floor": _of_numpy(_rounded(down=True)),
 }
