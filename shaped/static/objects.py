@@ -13,6 +13,7 @@ from shaped.static import annotate, dataclass_fields, placement, program
 from shaped.static.arguments import Arguments
 from shaped.static.changes import attributes_changed
 from shaped.static.forms import IntForm, TypeForm
+from shaped.static.node_cache import kept_on_node
 from shaped.static.operators import NOT_FOLLOWED
 from shaped.static.values import (
     ClassValue,
@@ -24,8 +25,11 @@ from shaped.static.values import (
     Opaque,
     StaticValue,
 )
+from shaped.static.walk import walk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from shaped.spec.binding import Bindings
     from shaped.spec.facts import Facts
     from shaped.static.interpreter import Interpreter
@@ -231,7 +235,7 @@ def _generic_argument(
             value: StaticValue = annotate.any_int(interpreter, parameter.arg)
         elif isinstance(default, float):
             value = NOT_FOLLOWED
-        elif is_constructor and default is UNKNOWN:
+        elif default is UNKNOWN and (is_constructor or parameter.arg in _numbers(function.node)):
             value = Opaque(parameter.arg, interpreter.scope)
         else:
             value = UNKNOWN
@@ -244,3 +248,31 @@ def _generic_argument(
         if isinstance(default, Dim):
             interpreter.context.set_default(value, default)
     return value
+
+
+@kept_on_node
+def _numbers(root: ast.AST) -> frozenset[str]:
+    """The parameters that a function counts to: `range(n)`, `torch.arange(dim // 4)` take numbers only."""
+    counted: set[str] = set()
+    bound: list[str] = []
+    for node in walk(root):
+        if isinstance(node, ast.Call) and _called(node) in ("range", "arange"):
+            counted.update(name for argument in node.args for name in _operands(argument))
+        elif isinstance(node, ast.arg):
+            bound.append(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.append(node.id)
+    return frozenset(name for name in counted if bound.count(name) == 1)
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _operands(node: ast.expr) -> Iterator[str]:
+    match node:
+        case ast.Name(id=name):
+            yield name
+        case ast.BinOp(left=left, right=right):
+            yield from _operands(left)
+            yield from _operands(right)

@@ -33,7 +33,7 @@ def run_alone(
 ) -> StaticValue:
     """The result of a function for all that a caller may give; its ints are of the kind `ints`.
 
-    What its body says of the ranks of its parameters, on every path to an end, they have from the start: it is run again.
+    The ranks that its body gives to its parameters on every path to an end they have from the start: it is run again.
     """
     facts, certain, guarded = interpreter.context.facts, interpreter.context.certain, interpreter.guarded
     ranks: dict[str, int] = {}
