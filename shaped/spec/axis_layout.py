@@ -113,7 +113,7 @@ def check_sequence(
         at_fault = dims[beside]
     else:
         return False
-    hint = f"{told_by}=True?" if told_by and not batch_first else f"{name}.transpose(0, 1)?"
+    hint = f"{told_by}=True?" if told_by and not batch_first else ".transpose(0, 1)?"
     _report(context, operation, reason, operands or str(tensor), hint, (at_fault,))
     return True
 
@@ -191,7 +191,7 @@ def check_channels(
         order = [*range(first), rank - 1, *range(first, rank - 1)]
         hint = f".transpose({first}, {rank - 1})?" if count == 1 else f".permute({', '.join(map(str, order))})?"
         reason = f"axis {rank - 1}, {last}, holds the channels and is read as {read_as}"
-        _report(context, operation, reason, str(tensor), hint, (last, between, before))
+        _report(context, operation, reason, str(tensor), hint, (last,))
 
 
 def check_classes(context: Context, operation: str, tensor: TensorType, operands: str) -> None:
