@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from shaped.spec.dims import Dim
 from shaped.spec.facts import Status
 from shaped.spec.values import UNKNOWN, TensorType
+from shaped.static import dtype_conditions
 from shaped.static.values import (
     Claim,
     ClassValue,
@@ -178,7 +179,7 @@ def equal(interpreter: Interpreter, a: StaticValue, b: StaticValue) -> bool | No
         return False if False in answers else None if None in answers else True
     if a is None or b is None:
         return _is(a, b)
-    return None
+    return dtype_conditions.equal(a, b)
 
 
 def is_instance(interpreter: Interpreter, value: StaticValue, cls: StaticValue) -> bool | None:

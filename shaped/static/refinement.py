@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shaped.spec.dims import Dim
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType
-from shaped.static import assignment, comparisons, conditions
+from shaped.static import assignment, comparisons, conditions, dtype_conditions
 from shaped.static.journal import Changes
 from shaped.static.values import (
     Claim,
@@ -33,6 +33,8 @@ _NEGATED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.LtE: ast.Gt,
     ast.Is: ast.IsNot,
     ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
 }
 
 
@@ -70,7 +72,7 @@ def refine(interpreter: Interpreter, test: ast.expr, positive: bool) -> bool:
             return refine(interpreter, target, positive)
         case ast.Name() | ast.Attribute():
             return _refine_truth(interpreter, test, positive)
-    return _is_unrelated(interpreter, test)
+    return dtype_conditions.learn_call(interpreter, test, positive) or _is_unrelated(interpreter, test)
 
 
 def _again(interpreter: Interpreter, node: ast.expr) -> StaticValue:
@@ -115,6 +117,8 @@ def _refine_comparison(
             if rank.constant is not None and owner is not None:
                 _refine_rank(interpreter, owner, rank.constant)
             return True
+    if dtype_conditions.learn_comparison(interpreter, left, op, b):
+        return True
     learned = _learn(interpreter, left, right, op, a, b)
     return learned or _is_unrelated(interpreter, left)
 
