@@ -7,30 +7,25 @@ import gc
 import importlib
 import os
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from shaped import __version__
-from shaped.static.config import ConfigurationError
+from shaped.static.usage_error import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from types import ModuleType
     from typing import TextIO
 
-    from shaped.static.check import Checker
     from shaped.static.config import Configurations
     from shaped.static.host import Checked
+    from shaped.static.project import Task
     from shaped.static.render import Style
 
-CLEAN, FINDINGS, USAGE = 0, 1, 2
+CLEAN, FINDINGS, USAGE, INTERRUPTED = 0, 1, 2, 130
 _STDIN = "-"
-_FILES_WORTH_A_PROCESS = 32
-_worker_checker: Checker | None = None
-
-
-class UsageError(Exception):
-    """The command line asks for something that is not there."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         status: int = options.run(options)
-    except (UsageError, ConfigurationError) as error:
+    except UsageError as error:
         print(f"shaped {options.command}: {error}", file=sys.stderr)
         return USAGE
     except BrokenPipeError:  # the reader (`| head`) has seen enough
@@ -83,6 +78,8 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--assumptions", action="store_true", help="what the code relies on, such as d %% h == 0")
     check.add_argument("--traceback", action="store_true", help="show where the checker itself fails")
     _add_code_options(check)
+    check.add_argument("--no-cache", action="store_true", help="keep and use no reports of earlier runs")
+    check.add_argument("--cache-dir", type=Path, metavar="FOLDER", help="where to keep them")
     check.add_argument("--jobs", type=int, default=0, metavar="N", help="processes (default: as many as are useful)")
     check.set_defaults(run=_check)
 
@@ -162,53 +159,90 @@ def _verification(command: str) -> ModuleType:
 
 def _check(options: argparse.Namespace) -> int:
     """`shaped check`."""
-    from shaped.static import render
-    from shaped.static.host import error_count
-    from shaped.static.report import Statistics
+    from shaped.static.project import Project
 
     configurations = _configurations(options)
     paths = list(dict.fromkeys(path for name in options.paths for path in _files(name, configurations)))
-    style = render.Style(_wants_colour(sys.stdout))
-    statistics = Statistics()
-    errors = files_with_errors = 0
-    for checked in _checked(paths, configurations, options.jobs, options.traceback):
-        report = checked.report
-        if options.output == "json":
-            _print_json(render.json_objects(checked))
-        else:
-            _print_lines(render.text_lines(checked, style))
-        if options.assumptions:
-            if options.output == "json":
-                _print_json(render.assumption_objects(report))
-            else:
-                _print_lines(render.assumption_lines(report, style))
-        print(checked.traceback, file=sys.stderr, end="")
-        found = error_count([report])
-        errors += found
-        files_with_errors += found > 0
-        statistics.add(report.statistics)
-    if options.output == "json":
-        if options.stats:
-            _print_json([{"statistics": render.statistics_object(statistics)}])
-    else:
-        if options.stats:
-            _print_lines(render.statistics_lines(statistics))
-        print(_summary(errors, files_with_errors, len(paths), style))
-    return FINDINGS if errors else CLEAN
+    cache = options.cache_dir or os.environ.get("SHAPED_CACHE_DIR")
+    project = Project(options.jobs, not options.no_cache, Path(cache) if cache else None)
+    output = _Output(options)
+    try:
+        with closing(project.check([_task(path, configurations, options) for path in paths])) as reports:
+            for checked in reports:
+                output.add(checked)
+    except KeyboardInterrupt:
+        output.end(len(paths))
+        return INTERRUPTED
+    output.end(len(paths))
+    return FINDINGS if output.errors else CLEAN
 
 
 def _show(options: argparse.Namespace) -> int:
     """`shaped show`."""
     from shaped.static import render
     from shaped.static.host import error_count
+    from shaped.static.project import Project
 
     configurations = _configurations(options)
     (path,) = _files(options.file, configurations, folders=False)
-    for checked in _checked([path], configurations, 1, options.traceback):
-        _print_lines(render.listing(checked, render.Style(_wants_colour(sys.stdout))))
+    project = Project(uses_cache=False, keeps_shapes=True)
+    (checked,) = project.check([_task(path, configurations, options)])
+    _print_lines(render.listing(checked, render.Style(_wants_colour(sys.stdout))))
+    print(checked.traceback, file=sys.stderr, end="")
+    return FINDINGS if error_count([checked.report]) else CLEAN
+
+
+class _Output:
+    """What `shaped check` prints: each report as it comes, and what they add up to."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        from shaped.static import render
+        from shaped.static.report import Statistics
+
+        self.errors = 0
+        self._options = options
+        self._is_json = options.output == "json"
+        self._render = render
+        self._style = render.Style(_wants_colour(sys.stdout))
+        self._statistics = Statistics()
+        self._files = self._files_with_errors = 0
+
+    def add(self, checked: Checked) -> None:
+        """Print one report."""
+        from shaped.static.host import error_count
+
+        render, report = self._render, checked.report
+        if self._is_json:
+            _print_json(render.json_objects(checked))
+        else:
+            _print_lines(render.text_lines(checked, self._style))
+        if self._options.assumptions:
+            if self._is_json:
+                _print_json(render.assumption_objects(report))
+            else:
+                _print_lines(render.assumption_lines(report, self._style))
         print(checked.traceback, file=sys.stderr, end="")
-        return FINDINGS if error_count([checked.report]) else CLEAN
-    return CLEAN
+        errors = error_count([report])
+        self.errors += errors
+        self._files += 1
+        self._files_with_errors += errors > 0
+        self._statistics.add(report.statistics)
+
+    def end(self, files: int) -> None:
+        """Print what the reports add up to.
+
+        Args:
+            files: how many there are; fewer were checked if the run was interrupted.
+        """
+        if self._options.stats:
+            if self._is_json:
+                _print_json([{"statistics": self._render.statistics_object(self._statistics)}])
+            else:
+                _print_lines(self._render.statistics_lines(self._statistics))
+        if self._files < files:
+            print(f"Interrupted: {self._files} of {_plural(files, 'file')} checked", file=sys.stderr)
+        if not self._is_json:
+            print(_summary(self.errors, self._files_with_errors, self._files, self._style))
 
 
 def _configurations(options: argparse.Namespace) -> Configurations:
@@ -240,49 +274,11 @@ def _files(name: str, configurations: Configurations, *, folders: bool = True) -
         yield from (file for file in files if not configurations.is_excluded(file))
 
 
-def _checked(
-    paths: Sequence[Path], configurations: Configurations, jobs: int, show_traceback: bool
-) -> Iterator[Checked]:
-    """Check the files in order, in several processes where that pays."""
-    codes = [configurations.codes(path) for path in paths]
-    tracebacks = [show_traceback or configurations.wants_traceback(path) for path in paths]
-    if jobs <= 0:
-        jobs = min(os.cpu_count() or 1, len(paths) // _FILES_WORTH_A_PROCESS + 1)
-    _start()
-    if jobs == 1 or len(paths) == 1:
-        yield from map(_check_file, paths, codes, tracebacks)
-        return
-    from concurrent.futures import ProcessPoolExecutor
+def _task(path: Path, configurations: Configurations, options: argparse.Namespace) -> Task:
+    from shaped.static.project import Task
 
-    with ProcessPoolExecutor(jobs, initializer=_start) as pool:
-        chunk = max(1, min(16, len(paths) // (4 * jobs)))
-        yield from pool.map(_check_file, paths, codes, tracebacks, chunksize=chunk)
-
-
-def _start() -> None:
-    """Make this process's checker."""
-    global _worker_checker
-    from shaped.static.check import Checker
-
-    _worker_checker = Checker()
-
-
-def _check_file(path: Path, codes: frozenset[str], show_traceback: bool) -> Checked:
-    """Check one file with this process's checker."""
-    from shaped.static.host import check_source, read_source
-
-    assert _worker_checker is not None
-    _worker_checker.show_traceback = show_traceback
-    if str(path) == _STDIN:
-        return check_source(_worker_checker, Path("<stdin>"), sys.stdin.read(), codes)
-    try:
-        source = read_source(path)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise UsageError(f"cannot read {path}: not text in the encoding {error.encoding}") from None
-    checked = check_source(_worker_checker, path, source, codes)
-    return checked if show_traceback else checked._replace(traceback="")
+    traceback = options.traceback or configurations.wants_traceback(path)
+    return Task(path, configurations.codes(path), traceback)
 
 
 def _summary(errors: int, files_with_errors: int, files: int, style: Style) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 
 from hypothesis import HealthCheck, settings
 
@@ -10,6 +13,10 @@ from hypothesis import HealthCheck, settings
 # for threads that have no core: a test of a second took ten. Before torch is imported, and for the processes that
 # tests start.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# No test leaves or finds reports among those of whoever runs it.
+os.environ["SHAPED_CACHE_DIR"] = tempfile.mkdtemp(prefix="shaped-tests-cache-")
+atexit.register(shutil.rmtree, os.environ["SHAPED_CACHE_DIR"], ignore_errors=True)
 
 # A machine that does other work makes any deadline fail now and then. The fast tier draws the same examples on every
 # run, so that it fails only for what was changed; `make slow` (SHAPED_RANDOM=1) draws new ones.

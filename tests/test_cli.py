@@ -56,6 +56,7 @@ def stand_in(checker: Checker, path: Path, source: str | None = None, codes: fro
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder, the working folder of a command whose checker is the stand-in."""
     monkeypatch.setattr(Checker, "check", stand_in)
+    monkeypatch.setenv("SHAPED_CACHE_DIR", str(tmp_path / ".cache"))
     monkeypatch.chdir(tmp_path)
     for variable in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(variable, raising=False)

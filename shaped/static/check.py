@@ -26,6 +26,7 @@ class Checker:
         roots: the folders in which absolute imports are looked up; by default each file's own project.
         show_traceback: raise the checker's own faults instead of noting them.
         read: reads a source file (an editor or mypy may hold newer text than the disk).
+        is_file: says whether there is a file.
     """
 
     def __init__(
@@ -34,10 +35,12 @@ class Checker:
         *,
         show_traceback: bool = False,
         read: Callable[[Path], str] | None = None,
+        is_file: Callable[[Path], bool] = Path.is_file,
     ) -> None:
         self.roots = tuple(roots)
         self.show_traceback = show_traceback
         self.read = read or (lambda path: path.read_text(encoding="utf-8"))
+        self._is_file = is_file
         self._trees = Trees()
 
     def check(self, path: Path, source: str | None = None, codes: frozenset[str] = DEFAULT_CODES) -> Report:
@@ -63,7 +66,7 @@ class Checker:
                 source = self.read(path)
             except UnicodeDecodeError as error:
                 return _unreadable(path, 1, 0, f"the file is no UTF-8 text: {error.reason}")
-        imports = Imports(self.roots, self.read, self._trees)
+        imports = Imports(self.roots, self.read, self._is_file, self._trees)
         try:
             module = imports.source(path, source)
         except SyntaxError as error:
@@ -76,6 +79,7 @@ class Checker:
         interpreter.context.settings = settings_of(module.tree)
         _run(interpreter, module)
         report = interpreter.finish(source)
+        report.packages.update(map(str, imports.packages))
         report.diagnostics, report.silenced = suppress.split(source, report.diagnostics)
         return report
 

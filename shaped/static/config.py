@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Final
 
 from shaped.codes import CODES, DEFAULT_CODES, parent_of
+from shaped.static.usage_error import UsageError
 
 FILE: Final = "pyproject.toml"
 # `syntax` and `internal` say that a file was not checked; `type` is said at run time only.
 CONFIGURABLE: Final = sorted(CODES.keys() - {"internal", "syntax", "type"})
 
 
-class ConfigurationError(Exception):
+class ConfigurationError(UsageError):
     """A configuration that means nothing; the message names the file, the key and what was expected."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import traceback
 from dataclasses import replace
 from pathlib import Path
@@ -10,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shaped.codes import DEFAULT_CODES
 from shaped.static.report import Diagnostic, Report, Span
+from shaped.static.snapshot import decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from shaped.static.check import Checker
 
-_ENCODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages"})
 
 
@@ -52,18 +51,7 @@ def read_source(path: Path) -> str:
         OSError: the file cannot be read.
         UnicodeDecodeError: it is not text in that encoding.
     """
-    data = path.read_bytes()
-    encoding = "utf-8-sig"
-    for line in data.split(b"\n", 2)[:2]:
-        declared = _ENCODING.match(line)
-        if declared:
-            encoding = declared.group(1).decode()
-    if encoding.lower() in ("utf-8", "utf8"):
-        encoding = "utf-8-sig"
-    try:
-        return data.decode(encoding)
-    except LookupError:  # an encoding that does not exist: Python itself refuses the file
-        return data.decode("utf-8-sig", errors="replace")
+    return decoded(path.read_bytes())
 
 
 def python_files(folder: Path) -> Iterator[Path]:
@@ -89,11 +77,20 @@ def check_source(checker: Checker, path: Path, source: str, codes: frozenset[str
         source: its text.
         codes: the codes of the errors that are reported.
     """
+    return with_shown_paths(checked_by(checker, path, source, codes), path)
+
+
+def checked_by(checker: Checker, path: Path, source: str, codes: frozenset[str]) -> Checked:
+    """The same with files named by where they are, as the checker does it."""
     try:
-        report = checker.check(path, source, codes)
+        return Checked(checker.check(path, source, codes), source)
     except Exception as fault:  # whatever it is, the host goes on
-        report = Report(str(path), [fault_note(str(path), fault)])
-        return Checked(report, source, traceback.format_exc())
+        return Checked(Report(str(path), [fault_note(str(path), fault)]), source, traceback.format_exc())
+
+
+def with_shown_paths(checked: Checked, path: Path) -> Checked:
+    """A report that names its own file as `path` does, and those below the working folder as seen from there."""
+    report = checked.report
     own = {str(path), str(path.absolute())}
 
     def shown(name: str) -> str:
@@ -107,7 +104,7 @@ def check_source(checker: Checker, path: Path, source: str, codes: frozenset[str
     report.diagnostics = list(map(with_paths, report.diagnostics))
     report.silenced = list(map(with_paths, report.silenced))
     report.assumptions = [replace(assumption, path=shown(assumption.path)) for assumption in report.assumptions]
-    return Checked(report, source)
+    return checked
 
 
 def _from_here(name: str) -> str:

@@ -22,16 +22,24 @@ class Imports:
     Args:
         roots: folders in which absolute imports are looked up, beside the importing file's own project.
         read: gives the text of a file.
+        is_file: says whether there is a file.
         trees: those of earlier checks.
     """
 
     def __init__(
-        self, roots: Sequence[Path] = (), read: Callable[[Path], str] | None = None, trees: Trees | None = None
+        self,
+        roots: Sequence[Path] = (),
+        read: Callable[[Path], str] | None = None,
+        is_file: Callable[[Path], bool] = Path.is_file,
+        trees: Trees | None = None,
     ) -> None:
         self.roots = tuple(roots)
+        self._is_file = is_file
         self._trees = trees or Trees()
         self._read = read or (lambda path: path.read_text(encoding="utf-8"))
         self.looked_for: set[Path] = set()  # the files, there or not, that the answer depends on
+        self.packages: set[Path] = set()  # the `__init__.py`, there or not, that say where packages end
+        self._roots: dict[Path, Path] = {}
         self._modules: dict[Path, SourceModule | None] = {}
         self._found: dict[tuple[str, Path], Path | None] = {}
         self._taken_whole = 0
@@ -52,7 +60,7 @@ class Imports:
             RecursionError: it is nested too deep to be parsed.
         """
         tree = self._trees.parse(path, text)
-        module = SourceModule(module_name(path), path, tree, path.stem == "__init__")
+        module = SourceModule(module_name(path, self._root(path)), path, tree, path.stem == "__init__")
         self._modules[path] = module
         return module
 
@@ -76,12 +84,21 @@ class Imports:
         key = (name, importer.parent)
         if key not in self._found:
             self._found[key] = None
-            for root in dict.fromkeys((project_root(importer), importer.parent, *self.roots)):
+            for root in dict.fromkeys((self._root(importer), importer.parent, *self.roots)):
                 for path in _candidates(root, name):
                     self.looked_for.add(path)
-                    if self._found[key] is None and path.is_file():
+                    if self._found[key] is None and self._is_file(path):
                         self._found[key] = path
         return self._found[key]
+
+    def _root(self, path: Path) -> Path:
+        if path.parent not in self._roots:
+            self._roots[path.parent] = project_root(path, self._is_package)
+        return self._roots[path.parent]
+
+    def _is_package(self, file: Path) -> bool:
+        self.packages.add(file)
+        return self._is_file(file)
 
 
 def _candidates(root: Path, name: str) -> list[Path]:
@@ -89,17 +106,17 @@ def _candidates(root: Path, name: str) -> list[Path]:
     return [base.with_name(base.name + ".py"), base / "__init__.py"]
 
 
-def project_root(path: Path) -> Path:
+def project_root(path: Path, is_file: Callable[[Path], bool] = Path.is_file) -> Path:
     """The folder that holds the outermost package of a file."""
     folder = path.parent
-    while (folder / "__init__.py").is_file() and folder.parent != folder:
+    while is_file(folder / "__init__.py") and folder.parent != folder:
         folder = folder.parent
     return folder
 
 
-def module_name(path: Path) -> str:
-    """The dotted name under which a file is imported from its project."""
-    parts = path.with_suffix("").relative_to(project_root(path)).parts
+def module_name(path: Path, root: Path) -> str:
+    """The dotted name under which a file is imported from its project, whose root is known."""
+    parts = path.with_suffix("").relative_to(root).parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
 
 

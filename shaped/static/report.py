@@ -100,7 +100,8 @@ class Report:
 
     `diagnostics` are the findings to report, `silenced` those that a `# type: ignore` comment keeps quiet (mypy wants
     them too, to tell which comments are used). `depends_on` may name files that do not exist, where one would change
-    the answer.
+    the answer. `packages` are the `__init__.py`, there or not, that say which packages the files belong to; of them
+    only that counts whether they are there.
     """
 
     path: str
@@ -110,3 +111,4 @@ class Report:
     statistics: Statistics = field(default_factory=Statistics)
     depends_on: set[str] = field(default_factory=set)
     silenced: list[Diagnostic] = field(default_factory=list)
+    packages: set[str] = field(default_factory=set)

@@ -74,9 +74,9 @@ def test_what_is_read_is_what_the_answer_depends_on(project: Path) -> None:
 
 
 def test_names_of_modules_follow_their_packages(project: Path) -> None:
-    assert module_name(project / "app" / "inner" / "make.py") == "app.inner.make"
-    assert module_name(project / "app" / "__init__.py") == "app"
-    assert module_name(project / "main.py") == "main"
+    assert module_name(project / "app" / "inner" / "make.py", project) == "app.inner.make"
+    assert module_name(project / "app" / "__init__.py", project) == "app"
+    assert module_name(project / "main.py", project) == "main"
     assert project_root(project / "app" / "inner" / "make.py") == project
 
 
