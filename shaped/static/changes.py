@@ -63,6 +63,9 @@ class ChangesBehind:
     names: frozenset[str] = frozenset()
 
 
+NOTHING_BEHIND = ChangesBehind()
+
+
 @kept_on_node
 def changes_behind(scope: ast.Module | Function) -> ChangesBehind:
     """What functions of a module or function change in its scope whenever others call them.

@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 
 from shaped.codes import DEFAULT_CODES
-from shaped.static import functions, objects, program, suppress
+from shaped.static import alone, functions, suppress
 from shaped.static.imports import Imports
 from shaped.static.interpreter import Interpreter, TooMuch
 from shaped.static.report import Diagnostic, Report, Span
 from shaped.static.settings import settings_of
 from shaped.static.trees import Trees
-from shaped.static.values import ClassValue, FunctionValue, Instance, SourceModule
+from shaped.static.values import ClassValue, FunctionValue, SourceModule
 
 
 class Checker:
@@ -140,22 +140,9 @@ def _check_function(interpreter: Interpreter, function: FunctionValue, cls: Clas
     interpreter.counting = True
     try:
         # What one function changes in an object that stands for all is undone before the next is checked.
-        interpreter.journal.on_path(partial(_run_function, interpreter, function, cls))
+        interpreter.journal.on_path(partial(alone.run, interpreter, function, cls))
     finally:
         interpreter.counting = False
-
-
-def _run_function(interpreter: Interpreter, function: FunctionValue, cls: ClassValue | None) -> None:
-    if cls is None or function.is_decorated("staticmethod"):
-        program.run_alone(interpreter, function)
-        return
-    scope = f"{cls.module.name}.{cls.name}"
-    if isinstance(function.node, ast.FunctionDef) and function.node.name == "__init__":
-        objects.generic(interpreter, cls, scope, quiet=False)
-        return
-    receiver = cls if function.is_decorated("classmethod") else objects.generic(interpreter, cls, scope)
-    if isinstance(receiver, (ClassValue, Instance)):
-        program.run_alone(interpreter, function, receiver, f"{scope}.{function.name}")
 
 
 def _guarded(interpreter: Interpreter, node: ast.AST, name: str, run: Callable[[], None]) -> None:

@@ -23,10 +23,10 @@ from shaped.spec.dims import Dim, Kind
 from shaped.spec.facts import Facts
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
-from shaped.static import copies, expressions, lowering, meant, program, statements
+from shaped.static import alone, copies, expressions, lowering, meant, program, statements
 from shaped.static.annotations import TypeForm
+from shaped.static.changes import NOTHING_BEHIND, ChangesBehind, changes_behind
 from shaped.static.ends import Findings
-from shaped.static.changes import ChangesBehind, changes_behind
 from shaped.static.fingerprints import Fingerprints
 from shaped.static.free_names import holds_functions
 from shaped.static.imports import Imports
@@ -79,7 +79,7 @@ class Frame:
     loops: list[Loop] = field(default_factory=list)
     declared: dict[str, Environment] = field(default_factory=dict)  # the scopes of `global` and `nonlocal` names
     target: str = ""  # what the statement under way assigns to, for the origins of sizes
-    changed_behind: ChangesBehind = ChangesBehind()
+    changed_behind: ChangesBehind = NOTHING_BEHIND
     ints: Kind = Kind.QUANTITY  # how free the ints are that a caller gives
     suspicions: list[tuple[ast.AST, Fault]] = field(default_factory=list)  # what a fault further on may come from
 
@@ -109,6 +109,7 @@ class Interpreter:
         self.fingerprints = Fingerprints(self.journal)
         self.sizes_of: dict[int, dict[str, Dim]] = {}  # what a generic object's constructor was given, by its identity
         self.facts_of: dict[int, Facts] = {}  # what a generic object's constructor left known, by its identity
+        self.wrong_alone: dict[int, tuple[ast.AST, ...]] = {}  # where functions are wrong for all callers
         self.faulty: set[int] = set()  # functions that are wrong for all callers
         self.in_trial = 0
         self.operands: dict[int, Changes] = {}  # what later operands of `and` and `or` change where they are read
@@ -345,6 +346,11 @@ class Interpreter:
         is_wrong = fault.code in DEFAULT_CODES  # others are questions of style
         if is_wrong and self.here.caller is None and self.here.function is not None and fault.code.startswith("shape"):
             self.faulty.add(id(self.here.function.node))
+        function = self.here.function
+        if function is not None and function.module.path != self.path and alone.is_wrong_for_all(self, function, node):
+            return
+        if function is not None and self.here.caller is None and isinstance(node, ast.Return):
+            self.wrong_alone[id(function.node)] = (*self.wrong_alone.get(id(function.node), ()), node)
         node, path_notes = place
         notes = [*_origin_notes(fault), *path_notes]
         if fault.sizes and not _is_obvious(fault):

@@ -9,7 +9,7 @@ from shaped.errors import Fault
 from shaped.spec import ops as _all_ops  # noqa: F401  # declares the operations
 from shaped.spec.dims import Kind
 from shaped.spec.values import UNKNOWN, TensorType
-from shaped.static import annotate, memory, objects, placement
+from shaped.static import alone, annotate, memory, objects, placement
 from shaped.static.join import join
 from shaped.static.journal import Changes
 from shaped.static.values import (
@@ -222,6 +222,8 @@ def _result(interpreter: Interpreter, function: FunctionValue, *, annotated: boo
             before = interpreter.here.bindings.copy()
             result = _run(interpreter, function)
             interpreter.here.bindings = before  # without what it returns wrongly
+            if alone.contradicts_itself(interpreter, function):
+                return UNKNOWN
             return annotate.met(interpreter, node, form, UNKNOWN if returns_tensors else result, "return")
     if not annotated:
         return _run(interpreter, function)
@@ -230,7 +232,7 @@ def _result(interpreter: Interpreter, function: FunctionValue, *, annotated: boo
         said = annotate.promised(interpreter, form, "return", unbound=Kind.UNKNOWN)
         if annotate.is_known(said):
             _run(interpreter, function)
-            return said
+            return UNKNOWN if alone.contradicts_itself(interpreter, function) else said
         interpreter.here.bindings = before
     return _run(interpreter, function)
 
