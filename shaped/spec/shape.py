@@ -121,7 +121,17 @@ class Shape:
     @property
     def is_known(self) -> bool:
         """Whether rank and every size are known."""
-        return self.rank is not None and not any(symbol.is_fresh for symbol in self.symbols())
+        return self.rank is not None and self.has_known_sizes
+
+    @property
+    def has_known_axes(self) -> bool:
+        """Whether the axes are known: how many there are, or that some are the `*name` of an annotation."""
+        return self.pack is None or self.pack.kind is Kind.NAME
+
+    @property
+    def has_known_sizes(self) -> bool:
+        """Whether all sizes beside a pack are known."""
+        return not any(symbol.is_fresh for symbol in self.symbols())
 
     def __add__(self, other: Shape) -> Shape:
         return Shape(self.axes + other.axes)

@@ -439,12 +439,12 @@ class Interpreter:
         """The report, with what was counted; `source` is the file's text."""
         lines = source.split("\n")
         for node, value in self.known.values():
-            if value.shape.is_known:
-                self.report.statistics.shape_known += 1
-            elif value.shape.rank is not None:
-                self.report.statistics.rank_known += 1
-            else:
+            if not value.shape.has_known_axes:
                 self.report.statistics.unknown += 1
+            elif value.shape.has_known_sizes:
+                self.report.statistics.shape_known += 1
+            else:
+                self.report.statistics.rank_known += 1
             self.report.shapes.append(ShownShape(span_of(node), _text(node, lines), value.shape.annotation()))
         for span, (tuple_node, shapes) in self.known_tuples.items():
             self.report.shapes.append(ShownShape(span, _text(tuple_node, lines), shapes, is_many=True))

@@ -29,6 +29,16 @@ def test_an_unknown_rank_is_counted_as_unknown() -> None:
     assert counted.unknown > 0
 
 
+def test_the_axes_of_a_name_in_an_annotation_are_as_known_as_its_sizes() -> None:
+    annotated = """
+    from jaxtyping import Float
+    def f(x: Float[torch.Tensor, "*batch d"], y: Float[torch.Tensor, "... d"]):
+        return x.relu(), y.relu()
+    """
+    counted = statistics(annotated)
+    assert (counted.shape_known, counted.unknown) == (2, 2)
+
+
 def test_calls_without_a_rule_are_counted_by_name() -> None:
     counted = statistics("x = torch.zeros(2)\nfor _ in range(3): torch.no_such_function(x)\nx.no_such_method()\n")
     assert counted.without_rule["Tensor.no_such_method"] == 1
