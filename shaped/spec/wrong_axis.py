@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 # The dim 1 that torch takes where a call gives none: this very object. A 1 that somebody wrote is another.
 DEFAULT_ONE: Final = Dim.of(1)
 
+_SAID: Final = {Role.BATCH: "batch", Role.HEAD: "heads", Role.SEQUENCE: "sequence"}
+
 
 def check_softmax(context: Context, operation: str, tensor: TensorType, dim: Value) -> None:
-    """Report a softmax over the batch or the heads, and one without a dim where torch guesses the wrong axis.
+    """Report a softmax over the batch, the heads or the tokens of logits, and one where torch guesses a wrong dim.
 
     >>> from shaped.spec.context import Context
     >>> from shaped.spec.values import TensorType
@@ -48,7 +50,8 @@ def check_softmax(context: Context, operation: str, tensor: TensorType, dim: Val
         return
     place, role = _axis(tensor.shape, ONE if dim is None else dim)
     is_inner = place < len(axes) - 1 and axes[-1] != ONE
-    if is_inner and (role is Role.BATCH or (role is Role.HEAD and len(axes) > 3)):
+    is_of_tokens = role is Role.SEQUENCE and is_vocabulary(axes[-1])
+    if is_inner and (role is Role.BATCH or (role is Role.HEAD and len(axes) > 3) or is_of_tokens):
         _report(context, operation, tensor, place)
     elif role is Role.BATCH and not is_inner:
         _report_beside(context, operation, tensor, place)
@@ -147,7 +150,7 @@ def _report(
         return
     role = roles(tensor.shape.axes)[place]
     number = place if tensor.shape.rank is not None else place - len(tensor.shape.axes)
-    said = f", the {role.value}" if role and role.value[:3] not in name_of(axis) else ""  # `batch_size` says it itself
+    said = f", the {_SAID[role]}" if role and role.value[:3] not in name_of(axis) else ""  # `batch_size` says it itself
     context.found.append(
         ShapeError(operation, f"{reason} axis {number}, {axis}{said}", str(tensor), hint, (axis,), code="shape-reduce")
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 import torch
@@ -53,7 +54,7 @@ def along(name: str, axes: str, dim: int) -> str:
 def called(name: str, options: dict[str, Value], *inputs: str) -> str:
     """What is said of a module made with these options and called with these tensors."""
     context = Context()
-    module = MODULES[f"torch.nn.{name}"](context, **options)
+    module = cast("Any", MODULES[f"torch.nn.{name}"])(context, **options)
     module.apply(context, tuple(map(tensor, inputs)), {})
     return "; ".join(f"{fault.reason}; {fault.hint}" for fault in context.found)
 
@@ -72,8 +73,9 @@ def test_a_softmax_over_the_batch_is_reported_under_each_name(name: str) -> None
         ("views b c", 1, "axis 1, b, the batch"),
         ("*other batch classes", -2, "axis -2, batch"),
         ("b heads q k", 1, "axis 1, heads"),
-        ("b h q k", 1, "axis 1, h, the head"),
+        ("b h q k", 1, "axis 1, h, the heads"),
         ("b t heads d", 2, "axis 2, heads"),
+        ("b pos d_vocab", 1, "axis 1, pos, the sequence"),
     ],
 )
 def test_a_softmax_over_batch_or_heads_names_the_axis(axes: str, dim: int, axis: str) -> None:
@@ -98,6 +100,8 @@ def test_a_softmax_over_a_batch_that_stands_last_is_reported_beside_a_sequence()
         ("a b c", 1),  # letters in a row
         ("4 classes", 0),
         ("b t 1", 1),  # attention pooling over tokens
+        ("b t classes", 1),  # where each class is heard
+        ("t vocab", 1),
         ("b n t d", -2),  # the keys of linear attention
         ("b c h w", 1),
         ("b slots tokens", 1),  # slots compete
