@@ -16,6 +16,7 @@ from shaped.spec.axis_order import remembered
 from shaped.spec.context import Context
 from shaped.spec.dims import Dim, FloorDiv, Kind
 from shaped.spec.merged_axes import written_factors
+from shaped.spec.provenance import left_by
 from shaped.spec.shape import Axis, Pack, Shape
 from shaped.spec.values import TensorType
 
@@ -77,6 +78,8 @@ def instantiate(
                 size = size.at(_axis_origin(annotation, i, origin))
                 if isinstance(axis, Named) and bindings.dims.get(axis.name) == size:
                     bindings.dims[axis.name] = size
+            elif isinstance(axis, Fixed):
+                size = left_by("an annotation", size)
             axes.append(size)
     tensor = TensorType(Shape(_with_one_pack(axes, context)), annotation.dtype)
     # b*t in front says what was merged into the batch; elsewhere a product is often written in any order.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from shaped.errors import Origin
 from shaped.spec.atoms import Kind
 from shaped.spec.dims import ONE, Dim
-from shaped.spec.shape import Axis, Shape
+from shaped.spec.shape import Shape
 from shaped.spec.values import TensorType, Value
 
 if TYPE_CHECKING:
@@ -105,14 +105,13 @@ def _with_left_axes(operation: str, result: Value) -> Value:
         return tuple(_with_left_axes(operation, part) for part in result)
     if not isinstance(result, TensorType) or ONE not in result.shape.axes:
         return result
-    return replace(result, shape=Shape(tuple(left_by(operation, axis) for axis in result.shape.axes)))
+    axes = [left_by(operation, axis) if isinstance(axis, Dim) else axis for axis in result.shape.axes]
+    return replace(result, shape=Shape(tuple(axes)))
 
 
-def left_by(operation: str, axis: Axis) -> Axis:
-    """The axis; one of size 1 is said to be what the operation left, not made to be stretched."""
-    if not isinstance(axis, Dim) or axis != ONE or axis.origin is not None:
-        return axis
-    return axis.at(Origin(f"the axis that {operation} leaves"))
+def left_by(operation: str, size: Dim) -> Dim:
+    """The size; a 1 is said to be what an operation left or declared, not made to be stretched."""
+    return size.at(Origin(f"from {operation}")) if size == ONE and size.origin is None else size
 
 
 def is_left_over(size: Dim) -> bool:
@@ -139,6 +138,6 @@ def carried(operation: str, operands: Sequence[TensorType]) -> Made | None:
 
 
 def named(size: Dim) -> bool:
-    """Whether a size is a name of an annotation, and so any size."""
+    """Whether a size is a name of an annotation: any size, or what a call or an object has under this name."""
     symbol = size.symbol
-    return symbol is not None and symbol.kind is Kind.NAME
+    return symbol is not None and (symbol.kind is Kind.NAME or (symbol.kind is Kind.UNKNOWN and not symbol.is_fresh))

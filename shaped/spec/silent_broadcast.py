@@ -46,7 +46,7 @@ def report_unmeant(
         shape: what they broadcast to.
         shown: the operands as the message shows them.
     """
-    if len(tensors) < 2 or not context.certain:
+    if len(tensors) < 2 or any(tensor.joined for tensor in tensors):
         return
     first = tensors[0].shape.axes
     if all(len(tensor.shape.axes) == len(first) for tensor in tensors):
@@ -154,7 +154,7 @@ def report_stretched_loss(
     """
     shapes = (tensor.shape, target.shape)
     ranks = {each.rank for each in shapes}
-    if not context.certain or None in ranks or len(ranks) == 1 or shape in shapes:
+    if tensor.joined or target.joined or None in ranks or len(ranks) == 1 or shape in shapes:
         return
     if any(dim.has_unknown for each in (*shapes, shape) for dim in each.dims):
         return

@@ -147,7 +147,7 @@ def test_the_note_says_where_the_size_1_comes_from() -> None:
         """
     )
     (found,) = Checker().check(Path("program.py").absolute(), source).diagnostics
-    assert "1: the axis that gather leaves, line 9" in [str(note) for note in found.notes]
+    assert "1: from gather, line 9" in [str(note) for note in found.notes]
     assert found.hint == ".squeeze(-1) on (b, 1)?"
 
 

@@ -68,6 +68,8 @@ def index(context: Context, input: TensorType, items: tuple[Index, ...]) -> Tens
     with uncertain_if_joined(context, *operands):
         result = _indexed(context, input, items)
     result = replace(result, joined=is_joined(*operands), made=_row(context, input, items, result))
+    if input.extent is not None and all(item is None or item is ... or item == FULL for item in items):
+        result = replace(result, extent=input.extent)
     # An index tensor may bring the elements of an axis into another order.
     return remembered(result, input.merged) if input.merged and len(operands) == 1 else result
 
@@ -228,7 +230,7 @@ def _column(context: Context, input: TensorType, item: Index, consumed: tuple[Ax
         case None:
             return _Column((ONE,))
         case Slice():
-            return _Column(tuple(left_by("a slice", _sliced(context, axis, item)) for axis in consumed))
+            return _Column(tuple(_sliced(context, axis, item) for axis in consumed))
         case bool():
             return _Column(picks=TensorType(Shape.of(int(item)), INT64))
         case TensorType():
@@ -236,20 +238,27 @@ def _column(context: Context, input: TensorType, item: Index, consumed: tuple[Ax
         case Dim():
             (axis,) = consumed
             if isinstance(axis, Dim):
-                _check_range(context, input, item, axis, place)
+                check_range(context, input, item, axis, place)
             return _Column()
         case _:
             return None
 
 
-def _check_range(context: Context, input: TensorType, item: Dim, size: Dim, place: int) -> None:
+def check_range(
+    context: Context, input: TensorType, item: Dim, size: Dim, place: int, *, operation: str = "index"
+) -> None:
+    """Demand that the int `item` is an index of dim `place`, which has this size.
+
+    Raises:
+        ShapeError: it is out of range for all sizes.
+    """
     is_negative = context.is_at_least(-item, 1)
     least = -item if is_negative else item + 1
     if not is_negative and not context.is_at_least(item, 0):
         return
     if context.facts.at_least(size, least).status is Status.NEVER:
         reason = f"index {item} is out of range for size {size} of dim {place}"
-        raise ShapeError("index", reason, str(input), dims=(size, item))
+        raise ShapeError(operation, reason, str(input), dims=(size, item))
 
 
 def _picked(
@@ -314,7 +323,7 @@ def _shape(context: Context, axes: Sequence[Axis]) -> Shape:
 def _sliced(context: Context, axis: Axis, item: Slice) -> Axis:
     if item == FULL or isinstance(axis, Pack):
         return axis
-    return slice_length(context, axis, item)
+    return left_by("a slice", slice_length(context, axis, item))
 
 
 def slice_length(context: Context, size: Dim, item: Slice) -> Dim:
