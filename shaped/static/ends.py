@@ -1,19 +1,21 @@
-"""The first and the last round of a loop over a range that is not counted: `x[i + 1]` is out of range in the last one.
+"""The first and the last round of a loop whose rounds are not counted: `x[i + 1]` is out of range in the last one.
 
 A round that stands for all says nothing of `x[i + 1]`, which most rounds may read. So the body is also run for the
-ends of the range alone, and what is wrong there is said of what every round reaches: no part of an `if`, nothing in a
-loop that may be left early.
+ends alone, and what is wrong there is said of what every round reaches: no part of an `if`, nothing in a loop that may
+be left early.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault
 from shaped.spec.dims import Dim
-from shaped.static.values import RangeValue, StaticValue
+from shaped.static.iteration import renewed
+from shaped.static.values import ManyValue, RangeValue, StaticValue, as_dim
 from shaped.static.walk import children, walk
 
 if TYPE_CHECKING:
@@ -36,54 +38,127 @@ class Findings:
         self.faults: list[tuple[ast.AST, Fault]] = []
 
 
+@dataclass(frozen=True)
+class End:
+    """The round of a loop that begins with `item`. There is one where `most` is at least `least`."""
+
+    item: StaticValue
+    least: Dim
+    most: Dim
+
+
 def check_ends(
     interpreter: Interpreter,
-    iterable: StaticValue,
-    target: ast.expr,
+    ends: Sequence[End],
+    name: str,
     body: Sequence[ast.AST],
     run: Callable[[StaticValue], object],
 ) -> None:
-    """Report where an index is out of range in the first or the last round of a loop over a range.
+    """Report where an index is out of range in the first or the last round of a loop.
 
     Args:
         interpreter: the state of the check, before a round.
-        iterable: what is gone through.
-        target: the name for an item.
+        ends: those rounds.
+        name: what their number is called.
         body: what each round evaluates.
         run: runs one round for an item.
     """
-    if interpreter.muted or not isinstance(iterable, RangeValue) or not isinstance(target, ast.Name):
-        return
-    places = _places(body, target.id)
+    places = _places(body, name) if ends and not interpreter.muted else frozenset()
     if not places:
         return
-    for end in _ends(iterable):
-        for node, fault in _faults(interpreter, iterable, end, run):
+    for end in ends:
+        for node, fault in _faults(interpreter, end, run):
             if _place(node) in places:
                 interpreter.fault(node, fault)
 
 
-def _ends(iterable: RangeValue) -> list[Dim]:
-    """The first and the last item of a range that has one."""
-    start, stop, step = iterable.start, iterable.stop, iterable.step.constant
+def ends_of(interpreter: Interpreter, source: ast.expr, iterable: StaticValue) -> list[End]:
+    """The ends of a range, or of what `enumerate` numbers."""
+    match source, iterable:
+        case _, RangeValue():
+            return _ends_of_range(iterable)
+        case ast.Call(func=ast.Name(id="enumerate"), args=[_], keywords=[]), ManyValue(element=(Dim(), _)):
+            assert isinstance(iterable.element, tuple)
+            last = iterable.length - 1
+            return [End((last, renewed(interpreter, iterable.element[1])), Dim.of(0), last)]
+    return []
+
+
+def name_of_number(target: ast.expr) -> str:
+    """What the number of a round is called: `i` of `for i in` and of `for i, x in`; empty if it has no name."""
+    if isinstance(target, ast.Tuple) and target.elts:
+        target = target.elts[0]
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _ends_of_range(numbers: RangeValue) -> list[End]:
+    start, stop, step = numbers.start, numbers.stop, numbers.step.constant
     if not step:
         return []
     last = stop - 1 if step == 1 else stop + 1 if step == -1 else start + (stop - start - 1) // step * step
-    return [start] if start == last or step < -1 else [start, last]
+    least, most = (start, stop - 1) if step > 0 else (stop + 1, start)
+    items = [start] if start == last or step < -1 else [start, last]
+    return [End(item, least, most) for item in items]
 
 
-def _faults(
-    interpreter: Interpreter, iterable: RangeValue, end: Dim, run: Callable[[StaticValue], object]
-) -> list[tuple[ast.AST, Fault]]:
+def end_of_count(interpreter: Interpreter, node: ast.While) -> Callable[[], list[End]]:
+    """The last round of `while i < n` with an `i += 1` in every round; to be asked for again before a round.
+
+    It is there if n is the same before the loop and in it, since i then takes every value from its first one to n - 1.
+    """
+    match node.test:
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.Lt() | ast.LtE() as operator], comparators=[limit]):
+            pass
+        case _:
+            return list
+    if not _counts(node.body, name):
+        return list
+
+    def evaluated(expression: ast.expr) -> Dim | None:
+        with interpreter.quietly():
+            return as_dim(interpreter.evaluate(expression))
+
+    first, before = evaluated(node.test.left), evaluated(limit)
+
+    def ends() -> list[End]:
+        now = evaluated(limit)
+        if first is None or before is None or now != before:
+            return []
+        last = before - 1 if isinstance(operator, ast.Lt) else before
+        return [End(last, first, last)]
+
+    return ends
+
+
+def _counts(body: Sequence[ast.stmt], name: str) -> bool:
+    """Whether every round of a loop adds 1 to `name`, and does nothing else to it."""
+    bindings = [
+        node
+        for root in body
+        for node in walk(root)
+        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
+    ]
+    steps = [
+        statement
+        for statement in body
+        if isinstance(statement, ast.AugAssign)
+        and isinstance(statement.target, ast.Name)
+        and statement.target.id == name
+        and isinstance(statement.op, ast.Add)
+        and isinstance(statement.value, ast.Constant)
+        and statement.value.value == 1
+    ]
+    return len(bindings) == len(steps) == 1
+
+
+def _faults(interpreter: Interpreter, end: End, run: Callable[[StaticValue], object]) -> list[tuple[ast.AST, Fault]]:
     context = interpreter.context
     facts, certain, outer = context.facts, context.certain, interpreter.findings
 
     def round_at_end() -> None:
-        rising = (iterable.step.constant or 0) > 0
-        low, high = (iterable.start, iterable.stop) if rising else (iterable.stop, iterable.start)
-        context.facts = facts.with_at_least(high, low + 1)  # there is a round
+        context.facts = facts.with_at_least(end.most, end.least)
         context.certain = False
-        run(end)
+        run(end.item)
 
     findings = interpreter.findings = Findings(interpreter.muted + 1)
     try:

@@ -300,7 +300,8 @@ def _generate(
             assignment.assign(interpreter, generator.target, item)
             make()
 
-        ends.check_ends(interpreter, iterable, generator.target, parts, make_end)
+        found = ends.ends_of(interpreter, generator.iter, iterable)
+        ends.check_ends(interpreter, found, ends.name_of_number(generator.target), parts, make_end)
     assignment.assign(interpreter, generator.target, make_item())
     for test in generator.ifs:
         conditions.truth(interpreter, test)

@@ -70,7 +70,13 @@ def execute_for(interpreter: Interpreter, node: ast.For | ast.AsyncFor) -> bool:
         start,
         node.body,
         None if is_changed else count,
-        lambda: ends.check_ends(interpreter, iterable, node.target, node.body, run_end),
+        lambda: ends.check_ends(
+            interpreter,
+            ends.ends_of(interpreter, node.iter, iterable),
+            ends.name_of_number(node.target),
+            node.body,
+            run_end,
+        ),
     )
     return interpreter.execute(node.orelse)
 
@@ -94,7 +100,19 @@ def execute_while(interpreter: Interpreter, node: ast.While) -> bool:
         conditions.truth(interpreter, node.test)
         refinement.refine(interpreter, node.test, True)
 
-    broke = _run_widened(interpreter, start, node.body, None)
+    end_of_count = ends.end_of_count(interpreter, node)
+
+    def run_end(item: StaticValue) -> None:
+        assert isinstance(node.test, ast.Compare)
+        assignment.assign(interpreter, node.test.left, item)
+        interpreter.execute(node.body)
+
+    def check_ends() -> None:
+        if found := end_of_count():
+            assert isinstance(node.test, ast.Compare)
+            ends.check_ends(interpreter, found, ends.name_of_number(node.test.left), node.body, run_end)
+
+    broke = _run_widened(interpreter, start, node.body, None, check_ends)
     if endless:
         return broke
     refinement.refine(interpreter, node.test, False)

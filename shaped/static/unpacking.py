@@ -33,6 +33,9 @@ def check_count(interpreter: Interpreter, node: ast.Assign, value: StaticValue) 
             interpreter.fault(node, _fault(rows, "row", names, str(value)))
         return
     content = value.content if isinstance(value, ListValue) else value
+    if starred and isinstance(content, tuple) and len(content) < names and _is_shape(node.value):
+        interpreter.fault(node, _fault(len(content), "size", names, ""))
+        return
     if not isinstance(content, tuple) or len(content) == names or (starred and len(content) > names):
         return
     cut = _cut(node.value)
@@ -41,6 +44,13 @@ def check_count(interpreter: Interpreter, node: ast.Assign, value: StaticValue) 
     if cut.attr == "chunk" and len(content) > names and not interpreter.context.certain:
         return  # of an axis of few elements there are fewer chunks
     interpreter.fault(node, _fault(len(content), "piece", names, ""))
+
+
+def _is_shape(node: ast.expr) -> bool:
+    match node:
+        case ast.Attribute(attr="shape") | ast.Call(func=ast.Attribute(attr="size"), args=[]):
+            return True
+    return False
 
 
 def _fault(count: int, what: str, names: int, operands: str) -> ShapeError:

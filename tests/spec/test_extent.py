@@ -18,6 +18,11 @@ REPORTED = {
     "index": "torch.zeros(2, 3)[:, torch.tensor([0, -4])]",
     "list": "torch.zeros(2, 3)[[2, 0]]",
     "index_select": "torch.zeros(2, 3).index_select(0, torch.tensor([2]))",
+    "scatter": "torch.zeros(2, 3).scatter(1, torch.tensor([[3]]), 1.0)",
+    "index_add": "torch.zeros(4, 3).index_add(0, torch.tensor([0, 4]), torch.zeros(2, 3))",
+    "classes": "F.cross_entropy(torch.zeros(2, 3), torch.tensor([0, 3]))",
+    "classes of a module": "nn.NLLLoss()(torch.zeros(2, 3), torch.arange(2) + 2)",
+    "classes along another axis": "F.cross_entropy(torch.zeros(1, 2, 3), torch.arange(3)[None])",
     "gather": "torch.zeros(2, 3).gather(1, torch.tensor([[0], [3]]))",
 }
 
@@ -53,6 +58,12 @@ RUN = """
         index = index // 2
     reveal_shape(table(index))
     reveal_shape(F.one_hot(torch.tensor([3])))
+    reveal_shape(F.one_hot(torch.arange(1, 5)))
+    reveal_shape(F.cross_entropy(torch.zeros(3, 3), torch.tensor([0, -100, 2])))
+    reveal_shape(F.cross_entropy(torch.zeros(3, 3), torch.tensor([0, 9, 2]), ignore_index=9))
+    reveal_shape(F.cross_entropy(torch.zeros(1, 3, 2), torch.tensor([[0, 2]])))
+    reveal_shape(nn.CrossEntropyLoss(ignore_index=7)(torch.zeros(2, 3), torch.tensor([0, 7])))
+    reveal_shape(torch.zeros(4, 3).index_add(0, torch.tensor([0, 3]), torch.zeros(2, 3)))
     reveal_shape(torch.zeros(2, 3).gather(1, torch.tensor([[2]])))
 """
 

@@ -40,6 +40,26 @@ REPORTED = {
     "a comprehension": """
         return torch.stack([x[:, i + 1] for i in range(x.shape[1])])
     """,
+    "numbers of what is gone through": """
+        for i, step in enumerate(x.unbind(1)):
+            x[:, i + 1] = step
+    """,
+    "a range that is gone through backwards": """
+        for i in reversed(range(x.shape[1])):
+            x[:, i] = x[:, i + 1]
+    """,
+    "a count": """
+        i = 0
+        while i < x.shape[1]:
+            i += 1
+            x[:, i] = 0
+    """,
+    "a count that ends at the length": """
+        i = 1
+        while i <= x.shape[1]:
+            x[:, i] = 0
+            i += 1
+    """,
     "a loop in a loop": """
         for i in range(x.shape[0]):
             for j in range(x.shape[1]):
@@ -130,6 +150,46 @@ SILENT = {
         second = [x[:, i + 1] if i < x.shape[1] - 1 else x[:, i] for i in range(x.shape[1])]
         third = [flag and x[:, i + 1] for i in range(x.shape[1]) for flag in flags]
         return torch.stack([*first, *second])
+    """,
+    "numbers of other things": """
+        for i, flag in enumerate(flags):
+            x[:, i + 1] = 0
+        for i, step in enumerate(x.unbind(1), 0):
+            x[:, i] = step
+        for i, step in enumerate(x.unbind(1)[:-1]):
+            x[:, i + 1] = step
+        for i in reversed(range(1, x.shape[1])):
+            x[:, i] = x[:, i - 1]
+    """,
+    "counts": """
+        i = 0
+        while i < x.shape[1]:
+            x[:, i] = 0
+            i += 1
+        i = 0
+        while i < x.shape[1]:
+            x[:, i] = 0
+            i += 2
+            x[:, i - 1] = 0
+        i = 0
+        while i < x.shape[1]:
+            if flags[i]:
+                i += 1
+            i += 1
+            x[:, i - 1] = 0
+        i = 0
+        while i < x.shape[1]:
+            i += 1
+            x = torch.cat([x, x], dim=1)
+            x[:, i] = 0
+        i = 0
+        while i < x.shape[1] and flags[i]:
+            i += 1
+            x[:, i] = 0
+        i = k
+        while i < x.shape[1] - 1:
+            i += 1
+            x[:, i] = 0
     """,
     "a function that is not called": """
         later = []

@@ -32,6 +32,7 @@ REPORTED = {
     "rows": "a, b = torch.zeros(3, 2)",
     "a starred name does not take what is not there": "a, b, *c, d = x.chunk(2, 1)",
     "unbound columns": "a, b, c = x[:, :2].unbind(-1)",
+    "sizes beside a starred name": "b, c, *rest, d = x.shape",
     "a piece by its number": "return x.chunk(3, dim=-1)[3]",
     "a named piece by its number": """
         parts = x.split(3, dim=-1)
@@ -44,6 +45,7 @@ SILENT = {
         q, k, v = x.chunk(3, dim=-1)
         a, b = [t * 2 for t in x.split(3, -1)]
         c, *d = y.chunk(3, dim=-1)
+        b, *rest, w = x.shape
         e, g = torch.zeros(2, 2)
         h, *i = torch.zeros(1, 2)
         return x.chunk(3, dim=-1)[-3], x.unbind(-1)[5]

@@ -9,6 +9,7 @@ from shaped.spec.axis_layout import check_classes, check_sequence
 from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.dtypes import BOOL, FLOATS, INTEGERS
+from shaped.spec.extent import require_within
 from shaped.spec.op import op
 from shaped.spec.ops.distances import drop_axis
 from shaped.spec.ops.losses import named_pair, reduce_loss, require_same_shape
@@ -118,11 +119,22 @@ def cross_entropy(
         losses = context.unknown_tensor(input.dtype)
     else:
         losses = _index_losses(context, operation, input, target, probabilities=True)
+        _check_written(context, operation, input, target, ignore_index)
         if target.dtype.is_all(FLOATS):
             raise DtypeError(
                 operation, f"class indices are {target.dtype}, int64 expected", named_pair(input, target), ".long()?"
             )
     return reduce_loss(context, operation, losses, reduction, size_average, reduce)
+
+
+def _check_written(
+    context: Context, operation: str, input: TensorType, target: TensorType, ignore_index: Value
+) -> None:
+    """Class indices that are written out are below the number of classes, but for one that is ignored."""
+    if target.extent is None or input.shape.rank is None or ignore_index != -100 or target.extent[0].constant == -100:
+        return
+    classes = input.shape.dims[_class_axis(input.shape)]
+    require_within(context, operation, target, classes, f"{classes} classes", named_pair(input, target))
 
 
 def _is_batch_of_one(context: Context, shape: Shape, target: TensorType) -> bool:
@@ -171,6 +183,7 @@ def nll_loss(
         raise ShapeError("nll_loss", "the input has no class axis", named_pair(input, target))
     _check_class_weight(context, "nll_loss", input, weight)
     losses = _index_losses(context, "nll_loss", input, target, probabilities=False)
+    _check_written(context, "nll_loss", input, target, ignore_index)
     if target.dtype.is_all(FLOATS):
         raise DtypeError(
             "nll_loss", f"class indices are {target.dtype}, int64 expected", named_pair(input, target), ".long()?"

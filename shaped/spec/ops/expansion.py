@@ -227,7 +227,8 @@ def one_hot(context: Context, tensor: TensorType, num_classes: Value = MINUS_ONE
         raise DtypeError("one_hot", reason, str(tensor), hint=".long()?")
     classes = size(context, num_classes)
     if classes == MINUS_ONE:
-        classes = context.fresh()
+        # As many as the greatest index asks for.
+        classes = context.fresh() if tensor.extent is None else tensor.extent[1] + 1
     elif isinstance(num_classes, Dim):
         require_within(context, "one_hot", tensor, classes, f"{classes} classes", str(tensor))
     return TensorType(tensor.shape + Shape((classes,)), INT64, tensor.device, tensor.joined)

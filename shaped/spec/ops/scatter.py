@@ -83,9 +83,7 @@ def gather(
     _require_one_rank("gather", axis, input, index)
     if axis is not None:
         _require_no_longer(context, "gather", index, input, axis, operands)
-        own = input.shape.at(axis)
-        if own is not None:
-            require_within(context, "gather", index, own, f"size {own} of dim {axis}", operands)
+        _require_within(context, "gather", index, input, axis, operands)
     return input.with_shape(index.shape)
 
 
@@ -130,10 +128,16 @@ def index_select(context: Context, input: TensorType, dim: Value, index: TensorT
         if input.shape.rank is None:
             return context.unknown_tensor(input.dtype)
         return input.with_shape(Shape(tuple(context.fresh() for _ in input.shape.dims)))
-    own = input.shape.at(axis)
-    assert own is not None
-    require_within(context, "index_select", index, own, f"size {own} of dim {axis}", str(input))
+    _require_within(context, "index_select", index, input, axis, str(input))
     return input.with_shape(input.shape.replace(axis, context.fresh() if count is None else count))
+
+
+def _require_within(
+    context: Context, operation: str, index: TensorType, input: TensorType, axis: int, operands: str
+) -> None:
+    own = input.shape.at(axis)
+    if own is not None:
+        require_within(context, operation, index, own, f"size {own} of dim {axis}", operands)
 
 
 def _require_flat(operation: str, index: TensorType, operands: str) -> None:
@@ -206,6 +210,7 @@ def _scattered(
     _require_one_rank(operation, axis, input, index, *counted)
     if axis is not None:
         _require_no_longer(context, operation, index, input, axis, operands)
+        _require_within(context, operation, index, input, axis, operands)
     for source in counted:
         _require_no_longer(context, operation, index, source, None, operands)
         require_same_dtype(operation, input, source)
@@ -271,6 +276,7 @@ def _written_at(
     if input.shape.rank != source.shape.rank:
         reason = f"{input.shape.rank} axes, the source has {source.shape.rank}"
         raise ShapeError(operation, reason, operands)
+    _require_within(context, operation, index, input, axis, operands)
     for i, (own, given) in enumerate(zip(input.shape.dims, source.shape.dims, strict=True)):
         wanted = index.shape.numel if i == axis else own
         if wanted is None:

@@ -10,7 +10,7 @@ from shaped.spec.dims import ZERO, Dim, ceildiv
 from shaped.spec.dtypes import INTEGERS
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import MOST_COUNTED, integer, listed, size, unknown_sizes
-from shaped.spec.ops.indexing import Slice, slice_length
+from shaped.spec.ops.indexing import Slice, check_range, slice_length
 from shaped.spec.shape import Shape
 from shaped.spec.values import Many, TensorType, Value
 
@@ -232,6 +232,8 @@ def select(context: Context, input: TensorType, dim: Value, index: Value) -> Ten
     if place is not None and own.constant is not None and not -own.constant <= place < own.constant:
         reason = f"dim {axis} has size {own}, index {place} is out of range"
         raise ShapeError("select", reason, str(input), dims=(own,))
+    if isinstance(index, Dim):
+        check_range(context, input, index, own, axis, operation="select")
     return input.with_shape(input.shape.replace(axis))
 
 

@@ -115,6 +115,9 @@ def _as_list(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> S
 
 
 def _reversed(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
+    source = arguments.args[0] if len(arguments.args) == 1 else UNKNOWN
+    if isinstance(source, RangeValue) and source.step == 1 and iteration.items(interpreter, source) is None:
+        return RangeValue(source.stop - 1, source.start - 1, Dim.of(-1))
     content = _as_tuple(interpreter, arguments, node)
     return tuple(reversed(content)) if isinstance(content, tuple) else content
 
