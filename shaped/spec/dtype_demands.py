@@ -192,7 +192,8 @@ def check(operation: str, arguments: Mapping[str, Value], result: Value) -> None
     """
     name = operation if operation in _KNOWN else operation.removesuffix("_")
     for parameter, allowed in _DEMANDS.get(name, {}).items():
-        _require_allowed(operation, parameter, arguments.get(parameter), allowed)
+        if operation != "where" or "input" in arguments:  # a condition alone may be of any dtype
+            _require_allowed(operation, parameter, arguments.get(parameter), allowed)
     if name in _OF_FLOAT_RESULT:
         _require_float_result(operation, [arguments.get(each) for each in _OF_FLOAT_RESULT[name]])
     elif name == "l1_loss" and arguments.get("reduction", "mean") == "mean" and not arguments.get("size_average"):
@@ -211,7 +212,7 @@ def check(operation: str, arguments: Mapping[str, Value], result: Value) -> None
         _require_room(operation, result, [arguments.get("fill_value")])
     if name == "scaled_dot_product_attention":
         _check_attention_mask(operation, arguments)
-    elif name in _DRAWS_FLOATS:
+    elif name in _DRAWS_FLOATS and _has_elements(result):
         _require_allowed(operation, "the result", result, _FLOATING)
     elif operation == "bernoulli" and arguments.get("p") is None:
         _require_allowed(operation, "input", arguments.get("input"), _FLOATING)
@@ -241,6 +242,12 @@ def check_module(
         for tensor in _of(arguments.get("input")):
             _require_allowed(name, "input", tensor, _FLOATING)
             _require_alike_but_half(name, [("input", tensor), own])
+
+
+def _has_elements(value: Value) -> bool:
+    """Whether a tensor has elements for certain: of none, none are drawn."""
+    count = value.shape.numel if isinstance(value, TensorType) else None
+    return count is not None and count.constant is not None and count.constant > 0
 
 
 def _of(value: Value) -> list[TensorType]:

@@ -14,7 +14,6 @@ from shaped.static import alone, functions, suppress
 from shaped.static.imports import Imports
 from shaped.static.interpreter import Interpreter, TooMuch
 from shaped.static.report import Diagnostic, Report, Span
-from shaped.static.settings import settings_of
 from shaped.static.trees import Trees
 from shaped.static.values import ClassValue, FunctionValue, SourceModule
 
@@ -76,7 +75,7 @@ class Checker:
         except RecursionError:
             return _unreadable(path, 1, 0, "the code is nested too deep to be parsed")
         interpreter = Interpreter(path, imports, show_traceback=self.show_traceback)
-        interpreter.context.settings = settings_of(module.tree)
+        interpreter.context.settings = module.settings
         _run(interpreter, module)
         report = interpreter.finish(source)
         report.packages.update(map(str, imports.packages))

@@ -189,8 +189,7 @@ def execute_module(interpreter: Interpreter, module: SourceModule) -> None:
     if module.executed:
         return
     module.executed = True
-    found = settings.settings_of(module.tree)
-    interpreter.context.settings = settings.joined(interpreter.context.settings, found)
+    interpreter.context.settings = settings.joined(interpreter.context.settings, module.settings)
     frame = interpreter.new_frame(module, module.environment, module.name)
     frame.environment, frame.changed_behind = module.environment, changes_behind(module.tree)
     facts, certain = interpreter.context.facts, interpreter.context.certain

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from shaped.static.settings import settings_of
 from shaped.static.trees import Trees
 from shaped.static.values import SourceModule
 
@@ -60,7 +61,9 @@ class Imports:
             RecursionError: it is nested too deep to be parsed.
         """
         tree = self._trees.parse(path, text)
-        module = SourceModule(module_name(path, self._root(path)), path, tree, path.stem == "__init__")
+        module = SourceModule(
+            module_name(path, self._root(path)), path, tree, path.stem == "__init__", settings_of(text)
+        )
         self._modules[path] = module
         return module
 

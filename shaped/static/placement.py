@@ -17,7 +17,7 @@ from shaped.spec.dtypes import FLOAT, FLOATS, DType
 from shaped.spec.op import Module
 from shaped.spec.values import UNKNOWN, Device, TensorType, Value
 from shaped.static.copies import objects_in
-from shaped.static.values import Container, FunctionValue, Instance, StaticValue
+from shaped.static.values import Choice, Container, FunctionValue, Instance, ManyValue, Maybe, StaticValue
 from shaped.static.walk import walk
 
 if TYPE_CHECKING:
@@ -177,33 +177,63 @@ Set = Callable[[dict[Any, Any], str, StaticValue], None]
 
 
 def _move(set_slot: Set, value: StaticValue, asked: _Move) -> None:
-    for holder in objects_in(value).values():
+    for holder in _holders(value):
         if isinstance(holder, Module):
-            _move_module(set_slot, holder, asked)
+            for slots, name, own in _parameters(holder):
+                set_slot(slots, name, _moved(own, asked) if isinstance(own, TensorType) else asked.dtype or own)
+        elif isinstance(holder, Container):
+            content = _each(holder.content, lambda tensor: _moved(tensor, asked))
+            if content is not holder.content:
+                set_slot(holder.__dict__, "content", content)
         elif isinstance(holder, Instance) and holder.cls.is_module:
             for name, item in list(holder.attributes.items()):
-                if isinstance(item, TensorType):
-                    set_slot(holder.attributes, name, _moved_or_not(item, asked))
+                moved = _each(item, lambda tensor: _moved_or_not(tensor, asked))
+                if moved is not item:
+                    set_slot(holder.attributes, name, moved)
 
 
-def _move_module(set_slot: Set, module: Module, asked: _Move) -> None:
+def _holders(value: StaticValue) -> list[StaticValue]:
+    """The modules of a value: its own, and those that may stand in one place."""
+    found: list[StaticValue] = []
+    for holder in objects_in(value).values():
+        found.append(holder)
+        if isinstance(holder, Instance):
+            choices = [item for item in holder.attributes.values() if isinstance(item, Choice)]
+        elif isinstance(holder, Container) and isinstance(holder.content, tuple):
+            choices = [item for item in holder.content if isinstance(item, Choice)]
+        else:
+            choices = []
+        found += [inner for choice in choices for option in choice.options for inner in _holders(option)]
+    return found
+
+
+def _each(value: StaticValue, change: Callable[[TensorType], TensorType]) -> StaticValue:
+    """A value with its tensors changed; the same one if it holds none."""
+    match value:
+        case TensorType():
+            return change(value)
+        case Maybe(value=TensorType() as tensor):
+            return Maybe(change(tensor))
+        case tuple() if any(isinstance(item, TensorType) for item in value):
+            return tuple(_each(item, change) for item in value)
+        case ManyValue(element=TensorType() as element):
+            return ManyValue(change(element), value.length)
+    return value
+
+
+def _parameters(module: Module) -> Iterator[tuple[dict[str, Any], str, TensorType | DType]]:
+    """The slots of a library's module that hold parameters, or their dtype, its submodules' included."""
     slots = vars(module)
     for name, item in list(slots.items()):
-        if isinstance(item, TensorType):
-            set_slot(slots, name, _moved(item, asked))
-        elif isinstance(item, DType) and asked.dtype is not None and item.is_all(FLOATS):
-            set_slot(slots, name, asked.dtype)
-        elif isinstance(item, Module):
-            _move_module(set_slot, item, asked)
-        elif isinstance(item, (tuple, list)):
-            for each in item:
-                if isinstance(each, Module):
-                    _move_module(set_slot, each, asked)
+        if isinstance(item, TensorType) or (isinstance(item, DType) and item.is_all(FLOATS)):
+            yield slots, name, item
+        for inner in item if isinstance(item, (tuple, list)) else (item,):
+            if isinstance(inner, Module):
+                yield from _parameters(inner)
 
 
 def _moved(tensor: TensorType, asked: _Move) -> TensorType:
-    cast = asked.dtype is not None and tensor.dtype.is_all(FLOATS)
-    dtype = asked.dtype if cast and asked.dtype is not None else tensor.dtype
+    dtype = asked.dtype if asked.dtype is not None and tensor.dtype.is_all(FLOATS) else tensor.dtype
     return replace(tensor, dtype=dtype, device=asked.device if asked.moves else tensor.device)
 
 
@@ -215,8 +245,6 @@ def _moved_or_not(tensor: TensorType, asked: _Move) -> TensorType:
 
 
 def _tensors(value: StaticValue) -> Iterator[TensorType]:
-    from shaped.spec.demands import tensors_in
-
-    for holder in objects_in(value).values():
+    for holder in _holders(value):
         if isinstance(holder, Module):
-            yield from tensors_in(holder)
+            yield from (item for _, _, item in _parameters(holder) if isinstance(item, TensorType))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Union
 from shaped.spec.dims import Dim, Kind, Symbol
 from shaped.spec.dtypes import DType
 from shaped.spec.op import Module
+from shaped.spec.settings import Settings
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, Device, Ratio, TensorType, Unknown
 
@@ -128,6 +129,7 @@ class SourceModule:
     path: Path
     tree: ast.Module
     is_package: bool
+    settings: Settings = field(default_factory=Settings)
     environment: Environment = field(default_factory=Environment)
     executed: bool = False
 
