@@ -122,7 +122,7 @@ class Context:
             if verdict.status is Status.ASSUMABLE and self._stands_elsewhere(a, b, among):
                 verdict = self._fails_elsewhere(a, b)
             self._require(verdict, fault)
-        return b if a.has_unknown and not b.has_unknown else a
+        return b if _is_better_known(b, a) else a
 
     def _stands_elsewhere(self, a: Dim, b: Dim, among: Sequence[tuple[Dim, ...]]) -> bool:
         for name, other in ((a, b), (b, a)):
@@ -202,3 +202,14 @@ class Context:
 def _hidden(pack: Pack, place: str) -> Dim:
     """The size of an axis of a pack, one that was not followed."""
     return Dim.atom(Symbol(pack.name, Kind.UNKNOWN, f"{pack.scope} {place}", 0))
+
+
+def _is_better_known(a: Dim, b: Dim) -> bool:
+    """Whether `a` says more than `b`: without sizes that were not followed, or with names for all of them."""
+    if a.has_unknown:
+        return _is_fresh(b) and not _is_fresh(a)
+    return b.has_unknown
+
+
+def _is_fresh(dim: Dim) -> bool:
+    return any(symbol.is_fresh for symbol in dim.symbols())

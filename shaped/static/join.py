@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -101,7 +102,25 @@ def _choice(a: StaticValue, b: StaticValue) -> StaticValue:
 
 
 def _same(a: StaticValue, b: StaticValue) -> bool:
+    if isinstance(a, Module):
+        return _is_same_part(a, b)
     return type(a) is type(b) and not isinstance(a, (ListValue, DictValue, Instance, Container)) and a == b
+
+
+def _is_same_part(a: object, b: object) -> bool:
+    """Whether two parts of library modules are the same; so are modules that are made alike, round by round."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, Module) and isinstance(b, Module):
+        one, other = vars(a), vars(b)
+        return one.keys() == other.keys() and all(_is_same_part(part, other[name]) for name, part in one.items())
+    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
+        return len(a) == len(b) and all(map(_is_same_part, a, b))
+    if isinstance(a, float) and isinstance(b, float):
+        return a == b or (math.isnan(a) and math.isnan(b))
+    return bool(a == b)
 
 
 def _least(a: Dim | Opaque, b: Dim | Opaque) -> int | None:
@@ -193,6 +212,14 @@ def covers(old: StaticValue, new: StaticValue, is_wide: Callable[[Symbol], bool]
             return _covers_length(old.length, is_wide) and all(covers(old.element, x, is_wide) for x in _elements(new))
         case ListValue(), ListValue():
             return covers(old.content, new.content, is_wide)
+        case Container(), Container():
+            return old.kind == new.kind and old.keys == new.keys and covers(old.content, new.content, is_wide)
+        case Instance(), Instance():
+            return (
+                old.cls is new.cls
+                and old.attributes.keys() <= new.attributes.keys()
+                and all(covers(value, new.attributes[name], is_wide) for name, value in old.attributes.items())
+            )
         case DictValue(), DictValue():
             return old.items.keys() == new.items.keys() and all(
                 covers(old.items[key], new.items[key], is_wide) for key in old.items

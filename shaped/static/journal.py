@@ -51,6 +51,7 @@ class Journal:
     epoch: int = 0  # grows whenever an object that outlives a call is changed
     changed: set[int] = field(default_factory=set)  # dictionaries that outlive a call, for who remembers what they held
     _before: list[dict[Change, tuple[Slots, object, StaticValue | Missing]]] = field(default_factory=list)
+    _made: list[dict[int, Slots]] = field(default_factory=list)  # what each path under way has made itself
     _watching: list[Touched] = field(default_factory=list)
 
     def set(self, slots: Slots, key: object, value: StaticValue | Missing, *, local: bool = False) -> None:
@@ -60,20 +61,30 @@ class Journal:
             self.changed.add(id(slots))
         for touched in self._watching:
             touched[(id(slots), key)] = (slots, key)
-        if self._before:
+        if self._before and id(slots) not in self._made[-1]:
             self._before[-1].setdefault((id(slots), key), (slots, key, slots.get(key, MISSING)))
         if isinstance(value, Missing):
             slots.pop(key, None)
         else:
             slots[key] = value
 
+    def made(self, slots: Slots) -> None:
+        """Note the dictionary of an object that the path under way makes: what it sets there is not undone.
+
+        Nothing before the path knows the object, and what is left of it holds what the path gave it.
+        """
+        if self._made:
+            self._made[-1][id(slots)] = slots
+
     def on_path(self, run: Callable[[], T]) -> tuple[T, Changes]:
         """Run one path, then undo it: its result, and what it changed."""
         self._before.append({})
+        self._made.append({})
         try:
             result = run()
         finally:
             before = self._before.pop()
+            self._made.pop()
             changes = Changes(
                 {change: (slots, key, slots.get(key, MISSING)) for change, (slots, key, _) in before.items()}
             )
@@ -100,14 +111,16 @@ class Journal:
     def outside(self) -> Iterator[None]:
         """Changes that stay when the path under way is undone: what a module defines, an object that is made once."""
         before, self._before = self._before, []
+        made, self._made = self._made, []
         try:
             yield
         finally:
-            self._before = before
+            self._before, self._made = before, made
 
     def reset(self) -> None:
         """Forget the paths under way, after a fault that left them."""
         self._before.clear()
+        self._made.clear()
         self._watching.clear()
 
     def depth(self) -> int:

@@ -55,6 +55,7 @@ def construct(
     if cls.find("__new__") is not None:
         return UNKNOWN
     instance = Instance(cls)
+    interpreter.journal.made(instance.attributes)
     initialize(interpreter, instance, args, kwargs, node)
     return instance
 

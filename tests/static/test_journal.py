@@ -145,3 +145,27 @@ def test_changes_beyond_the_call_leave_its_own_names_out() -> None:
     assert own == {}
     assert shared == {"x": "2"}
     assert not isinstance(shared["x"], Missing)
+
+
+def test_what_a_path_sets_in_an_object_that_it_made_stays() -> None:
+    journal, attributes = Journal(), dict[str, Any]()
+
+    def run() -> None:
+        journal.made(attributes)
+        journal.set(attributes, "width", 3)
+
+    _, changes = journal.on_path(run)
+    assert attributes == {"width": 3}
+    assert not changes.slots
+
+
+def test_a_path_within_the_one_that_made_an_object_is_undone() -> None:
+    journal, attributes = Journal(), dict[str, Any]()
+
+    def run() -> None:
+        journal.made(attributes)
+        journal.set(attributes, "width", 3)
+        journal.on_path(lambda: journal.set(attributes, "width", 4))
+
+    journal.on_path(run)
+    assert attributes == {"width": 3}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from shaped.static.check import Checker
 from tests.static.oracle import agree
 
 
@@ -352,3 +355,75 @@ def test_type_and_class_of_an_object() -> None:
         """
     )
     assert shapes == ["3 3", "2 2"]
+
+
+LAYERS = """\
+import torch
+from torch import Tensor, nn
+
+
+class Layer(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.linear(x)
+
+"""
+
+
+def _shapes(source: str) -> dict[str, str]:
+    report = Checker().check(Path("layers.py"), LAYERS + source)
+    assert not report.diagnostics
+    return {shown.source: shown.shape for shown in report.shapes}
+
+
+def test_layers_that_a_loop_of_any_length_makes_are_followed() -> None:
+    source = """
+class Net(nn.Module):
+    def __init__(self, width: int, depth: int) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList([])
+        for _ in range(depth):
+            self.layers.append(nn.ModuleList([Layer(width), nn.Linear(width, width)]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        for layer, linear in self.layers:
+            y, z = layer(x), linear(x)
+        return x
+"""
+    found = _shapes(source)
+    assert found["layer(x)"] == found["linear(x)"] == "... width"
+
+
+def test_an_object_that_one_branch_makes_keeps_its_attributes() -> None:
+    source = """
+class Net(nn.Module):
+    def __init__(self, width: int, deep: bool, wide: bool) -> None:
+        super().__init__()
+        if deep:
+            self.layer = Layer(width)
+        else:
+            self.layer = nn.Linear(width, width)
+        self.last = Layer(width) if wide else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.layer(x)
+        if self.last is not None:
+            y = self.last(y)
+        return y
+"""
+    found = _shapes(source)
+    assert found["self.layer(x)"] == found["self.last(y)"] == "... width"
+
+
+def test_an_object_that_a_later_branch_changes_is_not_followed_where_they_differ() -> None:
+    source = """
+def f(x: Tensor, wide: bool) -> Tensor:
+    layer = Layer(3)
+    if wide:
+        layer.linear = nn.Linear(3, 4)
+    return layer(x)
+"""
+    assert _shapes(source)["layer(x)"] == "... _"

@@ -134,4 +134,4 @@ def positions(width, steps):
 
 def test_a_name_that_is_bound_again_says_nothing_of_the_parameter() -> None:
     source = "def f(x, y):\n    z = x * torch.ones(3)\n    x = x.shape[0]\n    return torch.arange(x), z\n"
-    assert shapes(source)["z"] == "... _"
+    assert shapes(source)["z"] == "... 3"
