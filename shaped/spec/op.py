@@ -76,7 +76,7 @@ class Op:
             except Fault as fault:
                 _show_operands(fault, (*args, *kwargs.values()))
                 raise
-            result = remembering(self.name, self.rule.__module__, tensors, result)
+            result = remembering(self.name, tensors, result)
             return _with_merged_axes(context, self.name, self.rule.__module__, tensors, result)
 
 

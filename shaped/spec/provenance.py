@@ -26,13 +26,20 @@ class Reduced:
     Args:
         operation: the reduction, or a loss that reduces.
         operands: the shapes of its tensors; the first is what was reduced.
-        is_loss: whether it is a loss, which `reduction="none"` gives for each element.
+        is_loss: whether it is a loss, or a reduction of the losses of elements.
         place: where the program made it; set by whoever reads the program.
     """
 
     operation: str
     operands: tuple[Shape, ...]
     is_loss: bool
+    place: object = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Losses:
+    """The losses of elements, as a loss gives them with `reduction="none"`."""
+
     place: object = field(default=None, compare=False)
 
 
@@ -60,44 +67,46 @@ class Counted:
     place: object = field(default=None, compare=False)
 
 
-Made = Reduced | Row | Counted
+Made = Reduced | Losses | Row | Counted
 
 # Operations that leave an axis of size 1 because they work so, not for the axis to be stretched. Of those that give
 # values and indices with keepdim=True the values are often put beside what they were taken from, the indices are not.
 _LEAVE_AN_AXIS: Final = frozenset(["gather", "take_along_dim", "topk", "multinomial", "argmax", "argmin"])
 _INDICES_LEAVE_AN_AXIS: Final = frozenset(["max", "min", "median", "nanmedian", "mode", "kthvalue"])
-_REDUCTIONS: Final = frozenset(["sum", "mean", "nansum", "nanmean"])
+REDUCTIONS: Final = frozenset(["sum", "mean", "nansum", "nanmean"])
 _LINEAR: Final = frozenset(
     [
         *("mul", "multiply", "div", "divide", "true_divide"),
         *("add", "sub", "subtract", "rsub", "neg", "negative", "positive"),
     ]
 )
-_LOSSES: Final = frozenset(["losses", "class_losses", "distances"])
+_LOSSES: Final = frozenset(["cross_entropy", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"])
 
 
-def remembering(operation: str, file: str, tensors: Sequence[TensorType], result: Value) -> Value:
-    """The result of an operation, with what is to be remembered of it.
-
-    Args:
-        operation: its name.
-        file: the file of the table that declares it.
-        tensors: its operands.
-        result: what its rule gave.
-    """
+def remembering(operation: str, tensors: Sequence[TensorType], result: Value) -> Value:
+    """The result of an operation on some tensors, with what is to be remembered of it."""
     if operation in _LEAVE_AN_AXIS:
         return _with_left_axes(operation, result)
     if operation in _INDICES_LEAVE_AN_AXIS and isinstance(result, tuple) and result:
         return (*result[:-1], _with_left_axes(operation, result[-1]))
-    if not isinstance(result, TensorType):
-        return result
-    if operation == "arange":
-        return replace(result, made=Counted())
-    if not result.shape.axes and result.made is None and tensors and tensors[0].shape.axes:
-        is_loss = file.rpartition(".")[2] in _LOSSES
-        if is_loss or operation in _REDUCTIONS:
-            return replace(result, made=Reduced(operation, tuple(each.shape for each in tensors), is_loss))
+    if isinstance(result, TensorType):
+        made = _made_by(operation, tensors, result)
+        return result if made is None else replace(result, made=made)
     return result
+
+
+def _made_by(operation: str, tensors: Sequence[TensorType], result: TensorType) -> Made | None:
+    if operation == "arange":
+        return Counted()
+    if operation.endswith("_loss") or operation in _LOSSES:
+        if result.shape.axes:
+            return Losses()
+        # The loss of one sample, logits (c,) and a class (), is of that sample.
+        is_of_several = any(each.shape.axes for each in tensors[1:])
+        return Reduced(operation, tuple(each.shape for each in tensors), is_loss=True) if is_of_several else None
+    if operation in REDUCTIONS and not result.shape.axes and tensors and tensors[0].shape.axes:
+        return Reduced(operation, (tensors[0].shape,), is_loss=isinstance(tensors[0].made, Losses))
+    return None
 
 
 def _with_left_axes(operation: str, result: Value) -> Value:

@@ -17,7 +17,7 @@ from shaped.errors import ShapeError
 from shaped.spec.atoms import Kind
 from shaped.spec.axis_roles import Role, roles
 from shaped.spec.dims import ONE, Dim
-from shaped.spec.provenance import Counted, Reduced, Row, is_left_over, named
+from shaped.spec.provenance import REDUCTIONS, Counted, Reduced, Row, is_left_over, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -222,9 +222,9 @@ def _report_scalar(
         others = others if tensors[0] is scalar else []
     for other in others:
         if _was_reduced(made, other.shape) and (made.is_loss or operation in ("mul", "multiply")):
-            what = "the loss is" if made.is_loss else "without a dim it is"
-            reason = f"{what} one number for all, which is then {_USES[operation]} {other}"
-            shown = ", ".join(map(str, made.operands if made.is_loss else made.operands[:1]))
+            what = "without a dim it" if made.operation in REDUCTIONS else "the loss"
+            reason = f"{what} is one number for all, which is then {_USES[operation]} {other}"
+            shown = ", ".join(map(str, made.operands))
             fault = ShapeError(made.operation, reason, shown, _reduction_hint(made, other.shape), code="shape-reduce")
             fault.dims, fault.place = tuple(dim for dim in other.shape.dims if named(dim)), made.place
             context.found.append(fault)
@@ -250,7 +250,9 @@ def _was_reduced(made: Reduced, shape: Shape) -> bool:
 
 
 def _reduction_hint(made: Reduced, shape: Shape) -> str:
-    if made.is_loss:
+    if made.operation not in REDUCTIONS:
         return 'reduction="none"?'
     count = len(made.operands[0].axes) - len(shape.axes)
+    if count == 0:
+        return f"before {made.operation}?"
     return "dim=-1?" if count == 1 else f"dim=({', '.join(map(str, range(-count, 0)))})?"

@@ -10,6 +10,8 @@ from shaped.static.check import Checker
 from tests.expected import expected_in, told
 
 IMPORTS = """\
+from dataclasses import dataclass
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -86,6 +88,17 @@ def test_a_column_that_a_layer_makes_meets_a_row() -> None:
                 values = torch.exp(self.value(x)).clamp(min=0.1)
                 return returns - values.detach()  # error[shape-broadcast]
 
+            def in_a_loop(self, x: Float[Tensor, "t b d"], y: Float[Tensor, "t b"]) -> Tensor:
+                total = 0.0
+                for step, goal in zip(x, y):
+                    total = total + (self.value(step) - goal).abs().mean()  # error[shape-broadcast]
+                return total
+
+            def on_a_path(self, x: Float[Tensor, "b d"], y: Float[Tensor, "b"], is_offset: bool) -> Tensor:
+                if is_offset:
+                    y = y - self.value(x)  # error[shape-broadcast]
+                return y
+
             def of_last_step(self, x: Float[Tensor, "b t d"], y: Float[Tensor, "b"]) -> Tensor:
                 states, _ = self.recurrent(x)
                 return (self.head(states[:, -1]) - y).abs()  # error[shape-broadcast]
@@ -138,6 +151,36 @@ def test_a_column_that_an_operation_leaves_meets_a_row() -> None:
     )
 
 
+def test_a_column_that_a_call_or_an_object_promises_meets_a_row() -> None:
+    assert is_reported_as_marked(
+        """
+        class Critic(nn.Module):
+            def __init__(self, width: int) -> None:
+                super().__init__()
+                self.layer = nn.Linear(width, 1)
+
+            def forward(self, x: Float[Tensor, "b d"]) -> Float[Tensor, "b 1"]:
+                return self.layer(x)
+
+        class Agent(nn.Module):
+            def __init__(self, width: int) -> None:
+                super().__init__()
+                self.critic = Critic(width)
+
+            def error(self, x: Float[Tensor, "b d"], returns: Float[Tensor, "b"]) -> Tensor:
+                return self.critic(x) - returns  # error[shape-broadcast]
+
+        @dataclass
+        class Batch:
+            value: Float[Tensor, "b 1"]
+            reward: Float[Tensor, "b"]
+
+        def target(batch: Batch) -> Tensor:
+            return batch.reward + batch.value  # error[shape-broadcast]
+        """
+    )
+
+
 def test_the_note_says_where_the_size_1_comes_from() -> None:
     source = IMPORTS + dedent(
         """
@@ -147,7 +190,7 @@ def test_the_note_says_where_the_size_1_comes_from() -> None:
         """
     )
     (found,) = Checker().check(Path("program.py").absolute(), source).diagnostics
-    assert "1: from gather, line 9" in [str(note) for note in found.notes]
+    assert "1: from gather, line 11" in [str(note) for note in found.notes]
     assert found.hint == ".squeeze(-1) on (b, 1)?"
 
 
@@ -352,6 +395,10 @@ def test_a_loss_that_is_one_number_is_weighted_by_sample() -> None:
             loss = F.cross_entropy(logits.reshape(b * t, v), y.reshape(b * t))  # error[shape-reduce]
             return (loss * mask).sum() / mask.sum()
 
+        def averaged_first(a: Float[Tensor, "b t"], b: Float[Tensor, "b t"], mask: Float[Tensor, "b t"]) -> Tensor:
+            loss = F.mse_loss(a, b, reduction="none").mean()  # error[shape-reduce]: mean: (b, t): without a dim
+            return (loss * mask).sum() / mask.sum()
+
         def focal(logits: Float[Tensor, "b"], y: Float[Tensor, "b"], alpha: Float[Tensor, "b"]) -> Tensor:
             loss = F.binary_cross_entropy_with_logits(logits, y)  # error[shape-reduce]
             return (alpha * (1 - torch.exp(-loss)) ** 2 * loss).mean()
@@ -432,6 +479,16 @@ def test_a_loss_beside_numbers_and_scalars_is_silent() -> None:
                 for i, x in enumerate(xs):
                     total = total + w[i] * self.loss(x, y)
                 return total
+
+        def relative(a: Float[Tensor, "b d"], b: Float[Tensor, "b d"]) -> Tensor:
+            losses = F.mse_loss(a, b, reduction="none").mean(-1)
+            return losses / losses.mean() + losses - losses.sum()
+
+        def of_one_sample(x: Float[Tensor, "c"], y: Int[Tensor, ""], w: Float[Tensor, "c"]) -> Tensor:
+            return F.cross_entropy(x, y) * w
+
+        def projected(x: Float[Tensor, "d"], y: Float[Tensor, "d"]) -> Tensor:
+            return F.cosine_similarity(x, y, dim=0) * y
         """
     )
 
