@@ -91,11 +91,18 @@ def is_field(cls: ClassValue, name: str) -> bool:
 
 def forget(interpreter: Interpreter, instance: Instance) -> None:
     """What any attribute holds was changed: of a field, what is declared is known."""
+    cls = instance.cls
     for name in list(instance.attributes):
         interpreter.journal.set(instance.attributes, name, UNKNOWN)
-    if instance.cls.is_dataclass:
-        scope = f"{instance.cls.name} {interpreter.context.count()}"
-        set_as_declared(interpreter, instance, scope, Kind.UNKNOWN)
+    if not cls.is_dataclass:
+        return
+    frame = interpreter.here
+    while frame.caller is not None:
+        frame = frame.caller
+    if frame.receiver is instance:  # the constructor of an object that stands for all
+        set_as_declared(interpreter, instance, f"{cls.module.name}.{cls.name}", frame.ints)
+    else:
+        set_as_declared(interpreter, instance, f"{cls.name} {interpreter.context.count()}", Kind.UNKNOWN)
 
 
 def replaced(interpreter: Interpreter, instance: Instance, arguments: Arguments) -> Instance:

@@ -120,3 +120,21 @@ class Counter(torch.nn.Module):
         return torch.zeros(self.size)
 """
     assert shapes_of(source) == []
+
+
+def test_fields_of_the_object_that_stands_for_all_stay_as_declared_whatever_post_init_does() -> None:
+    source = """
+@dataclass
+class Samples:
+    starts: Float[Tensor, "*batch 1"]
+    ends: Float[Tensor, "*batch 1"]
+    def __post_init__(self):
+        for name, value in elsewhere.broadcast(self).items():
+            object.__setattr__(self, name, value)
+    def middle(self) -> Float[Tensor, "*other 1"]:
+        reveal_shape(self.starts + self.ends)
+        return (self.starts + self.ends) / 2
+    def shifted(self, by: Float[Tensor, "*rays 1"]):
+        return self.starts + by
+"""
+    assert shapes_of(source) == ["*batch 1"]
