@@ -69,6 +69,8 @@ def _shifted(extent: tuple[Dim, Dim], by: Dim) -> tuple[Dim, Dim]:
 
 
 def _having(result: Value, extent: tuple[Dim, Dim] | None) -> Value:
+    if isinstance(result, tuple):
+        return tuple(_having(part, extent) for part in result)
     if not isinstance(result, TensorType) or result.extent == extent:
         return result
     return replace(result, extent=extent)

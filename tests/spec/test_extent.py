@@ -50,6 +50,8 @@ RUN = """
     index = torch.tensor([7, 8])
     index.clamp_(max=3)
     reveal_shape(table(index))
+    values, order = torch.cummin(torch.tensor([3, 9]), 0)
+    reveal_shape(table(values))
     index = torch.tensor([7, 8])
     index -= 5
     reveal_shape(table(index))

@@ -69,6 +69,10 @@ SILENT = {
         c, d = z.split(2, dim=-1) if flag else z.split(3, dim=-1)
         return a
     """,
+    "a condition that may ask how many there are": """
+        parts = x.chunk(3, dim=-1)
+        return parts[3] if flag else parts[0]
+    """,
     "more arguments than are known": "return more[3]",
     "some of the pieces": "a, b = [t for t in x.chunk(3, dim=-1) if t.sum() > 0]",
 }
