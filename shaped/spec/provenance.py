@@ -98,6 +98,8 @@ def remembering(operation: str, tensors: Sequence[TensorType], result: Value) ->
 def _made_by(operation: str, tensors: Sequence[TensorType], result: TensorType) -> Made | None:
     if operation == "arange":
         return Counted()
+    if operation == "to":
+        return tensors[0].made if tensors else None
     if operation.endswith("_loss") or operation in _LOSSES:
         if result.shape.axes:
             return Losses()

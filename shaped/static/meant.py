@@ -35,7 +35,7 @@ def is_meant(function: FunctionValue | None, node: ast.AST, fault: Fault) -> boo
             # It views elements across axes, and says so: a relative shift, a skew.
             name = function.name.rpartition(".")[2].lower()
             return "shift" in name or "skew" in name
-        case "shape-broadcast":
+        case "shape-broadcast" if fault.place is None:  # all pairs, not one row for all
             names = [str(dim) for dim in fault.dims if dim.constant is None]
             return any(_names_a_square(function.node, name) for name in names) or _is_of_one_tensor(node)
         case "shape-squeeze":

@@ -336,6 +336,7 @@ def test_a_row_taken_at_the_length_of_a_sequence_is_spread_over_it() -> None:
                 self.table = nn.Parameter(torch.zeros(512, d))
                 self.register_buffer("with_batch", torch.zeros(1, 512, d))
                 self.register_buffer("before_batch", torch.zeros(512, 1, d))
+                self.register_buffer("causal", torch.tril(torch.ones(512, 512)))
 
             def f(self, x: Float[Tensor, "b t d"]) -> Tensor:
                 return x + self.table[x.size(1)]  # error[shape-broadcast]: takes one row
@@ -345,6 +346,13 @@ def test_a_row_taken_at_the_length_of_a_sequence_is_spread_over_it() -> None:
 
             def h(self, x: Float[Tensor, "t b d"]) -> Tensor:
                 return x + self.before_batch[x.size(0)]  # error[shape-broadcast]
+
+            def of_attention(self, scores: Float[Tensor, "b heads t t"]) -> Tensor:
+                t = scores.size(-1)
+                return scores.masked_fill(self.causal[t, :t] == 0, -1e9)  # error[shape-broadcast]
+
+            def moved(self, x: Float[Tensor, "b t d"]) -> Tensor:
+                return x + self.with_batch[:, x.shape[1]].to(x.device).detach()  # error[shape-broadcast]
 
             def in_place(self, x: Float[Tensor, "b t d"]) -> Tensor:
                 b, t, _ = x.shape
