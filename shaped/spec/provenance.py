@@ -67,12 +67,20 @@ class Counted:
     place: object = field(default=None, compare=False)
 
 
-Made = Reduced | Losses | Row | Counted
+@dataclass(frozen=True)
+class Filled:
+    """One number everywhere, as `ones` gives it: what is multiplied by it is repeated on purpose."""
+
+    place: object = field(default=None, compare=False)
+
+
+Made = Reduced | Losses | Row | Counted | Filled
 
 # Operations that leave an axis of size 1 because they work so, not for the axis to be stretched. Of those that give
 # values and indices with keepdim=True the values are often put beside what they were taken from, the indices are not.
 _LEAVE_AN_AXIS: Final = frozenset(["gather", "take_along_dim", "topk", "multinomial", "argmax", "argmin"])
 _INDICES_LEAVE_AN_AXIS: Final = frozenset(["max", "min", "median", "nanmedian", "mode", "kthvalue"])
+_FILLED: Final = frozenset(["full", "full_like", "new_full", "new_ones", "ones", "ones_like"])
 REDUCTIONS: Final = frozenset(["sum", "mean", "nansum", "nanmean"])
 _LINEAR: Final = frozenset(
     [
@@ -98,6 +106,8 @@ def remembering(operation: str, tensors: Sequence[TensorType], result: Value) ->
 def _made_by(operation: str, tensors: Sequence[TensorType], result: TensorType) -> Made | None:
     if operation == "arange":
         return Counted()
+    if operation in _FILLED:
+        return Filled()
     if operation == "to":
         return tensors[0].made if tensors else None
     if operation.endswith("_loss") or operation in _LOSSES:

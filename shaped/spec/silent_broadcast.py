@@ -17,7 +17,7 @@ from shaped.errors import ShapeError
 from shaped.spec.atoms import Kind
 from shaped.spec.axis_roles import Role, roles
 from shaped.spec.dims import ONE, Dim
-from shaped.spec.provenance import REDUCTIONS, Counted, Reduced, Row, is_left_over, named
+from shaped.spec.provenance import REDUCTIONS, Counted, Filled, Reduced, Row, is_left_over, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -213,7 +213,7 @@ def _report_scalar(
     context: Context, operation: str, scalar: TensorType, made: Reduced, tensors: Sequence[TensorType]
 ) -> None:
     """Report a scalar that is spread over elements that it was taken over."""
-    others = [tensor for tensor in tensors if tensor is not scalar]
+    others = [tensor for tensor in tensors if tensor is not scalar and not isinstance(tensor.made, Filled)]
     if operation == "where":
         # The condition may choose between a scalar and elements: x where it is valid, else its mean.
         is_masked = tensors[0] is not scalar and not any(tensor.shape.axes for tensor in tensors[1:])

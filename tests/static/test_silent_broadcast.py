@@ -488,6 +488,10 @@ def test_a_loss_beside_numbers_and_scalars_is_silent() -> None:
                     total = total + w[i] * self.loss(x, y)
                 return total
 
+        def for_each_device(a: Float[Tensor, "b d"], b: Float[Tensor, "b d"]) -> Tensor:
+            loss = F.mse_loss(a, b)
+            return loss * torch.ones(a.shape[0]) + loss * a.new_ones(a.shape[0]) + loss.expand(a.shape[0])
+
         def relative(a: Float[Tensor, "b d"], b: Float[Tensor, "b d"]) -> Tensor:
             losses = F.mse_loss(a, b, reduction="none").mean(-1)
             return losses / losses.mean() + losses - losses.sum()
