@@ -165,9 +165,10 @@ def join_tensors(context: Context, a: TensorType, b: TensorType) -> TensorType:
     """A tensor that is `a` or `b`: axes that differ are unknown, and it is marked as joined."""
     dtype = DType(a.dtype.names | b.dtype.names)
     device = a.device if a.device == b.device else None
-    if a.shape == b.shape:
-        return TensorType(a.shape, dtype, device, a.joined or b.joined)
-    return replace(TensorType(_join_shapes(context, a.shape, b.shape), dtype, device), joined=True)
+    one, other = context.facts.seen(a.shape), context.facts.seen(b.shape)
+    if one == other:
+        return TensorType(one, dtype, device, a.joined or b.joined)
+    return replace(TensorType(_join_shapes(context, one, other), dtype, device), joined=True)
 
 
 def _join_shapes(context: Context, a: Shape, b: Shape) -> Shape:

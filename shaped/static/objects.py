@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim, Kind, Symbol
 from shaped.spec.values import UNKNOWN
-from shaped.static import annotate, dataclass_fields, placement, program
+from shaped.static import annotate, dataclass_fields, layers, placement, program
 from shaped.static.arguments import Arguments
 from shaped.static.changes import attributes_changed
 from shaped.static.forms import IntForm, TypeForm
@@ -230,6 +230,8 @@ def _generic_argument(
 ) -> StaticValue:
     is_constructor = isinstance(function.node, ast.FunctionDef) and function.node.name == "__init__"
     default = function.defaults.get(parameter.arg, UNKNOWN)
+    if layers.makes_kept_shapes(parameter.arg, default):
+        return layers.KEEPS_SHAPES
     origin = interpreter.origin(parameter.arg, parameter)
     if parameter.annotation is None:
         if isinstance(default, Dim):
