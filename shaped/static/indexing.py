@@ -91,9 +91,9 @@ def subscript(interpreter: Interpreter, node: ast.Subscript) -> StaticValue:
         case ManyValue():
             return _many(interpreter, receiver, key)
         case ListValue():
-            picked = _sequence(interpreter, receiver.content, key) if isinstance(receiver.content, tuple) else None
-            if picked is None:
-                assert isinstance(receiver.content, ManyValue)
+            if isinstance(receiver.content, tuple):
+                picked = _sequence(interpreter, receiver.content, key)
+            else:
                 picked = _many(interpreter, receiver.content, key)
             is_slice = isinstance(key, SliceValue)
             return ListValue(picked) if is_slice and isinstance(picked, (tuple, ManyValue)) else picked

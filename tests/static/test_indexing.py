@@ -72,3 +72,12 @@ def test_an_index_beyond_another_tuple_is_not_the_shape_checkers_business() -> N
         """
     )
     assert errors(report) == []
+
+
+def test_an_item_that_is_none() -> None:
+    assert agree(
+        """
+        xs = [None, 3]
+        reveal_shape(torch.zeros(2 if xs[0] is None else 1, xs[1]))
+        """
+    )
