@@ -8,12 +8,11 @@ import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from shaped.codes import CODES
-from shaped.static.check import Checker
 from shaped.static.config import FILE as PYPROJECT
 from shaped.static.host import Checked, checked_by, fault_note, with_shown_paths
 from shaped.static.report import Report
@@ -23,6 +22,7 @@ from shaped.static.usage_error import UsageError
 
 if TYPE_CHECKING:
     from shaped.static.cache import Cache
+    from shaped.static.check import Checker
 
 STDIN: Final = Path("-")
 _ALL_CODES = frozenset(CODES)
@@ -131,7 +131,6 @@ class _Process:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._snapshot = Snapshot()
-        self._checker = Checker(read=self._snapshot.read, is_file=self._snapshot.is_file)
         self._caches: dict[Path, Cache] = {}
         self._folders: dict[Path, Path] = {}
 
@@ -152,8 +151,9 @@ class _Process:
     def make(self, task: Task) -> Checked:
         """A new report."""
         source = self._source(task.path)
-        self._checker.show_traceback = task.wants_traceback
-        checked = checked_by(self._checker, Path("<stdin>") if task.path == STDIN else task.path, source, _ALL_CODES)
+        checker = self._checker
+        checker.show_traceback = task.wants_traceback
+        checked = checked_by(checker, Path("<stdin>") if task.path == STDIN else task.path, source, _ALL_CODES)
         report = checked.report
         cache = self._cache(task)
         if cache is not None and not any(one.code == "internal" for one in report.diagnostics):
@@ -163,6 +163,12 @@ class _Process:
             report.shapes.clear()
         _collect()
         return self._finished(task, checked)
+
+    @cached_property
+    def _checker(self) -> Checker:
+        from shaped.static.check import Checker  # to load it is most of a run that finds all in the cache
+
+        return Checker(read=self._snapshot.read, is_file=self._snapshot.is_file)
 
     def trim_caches(self) -> None:
         """Keep the caches from growing for ever."""
