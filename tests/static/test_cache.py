@@ -9,18 +9,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
-
 import pytest
 
 from shaped.static import cache as caches
 from shaped.static.cache import Cache
 from shaped.static.check import Checker
 from shaped.static.project import Project, Task
-from shaped.static.snapshot import Snapshot, checker_digest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from shaped.static.snapshot import Snapshot
 
 CODES = frozenset({"shape", "shape-squeeze"})
 NET = """\
@@ -55,13 +50,13 @@ class Runs:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
     """Runs over a project whose `net.py` is wrong unless `lib.py` says 3."""
     monkeypatch.chdir(tmp_path)
     Path("pyproject.toml").touch()
     Path("net.py").write_text(NET)
     Path("lib.py").write_text(LIB.format(5))
-    yield Runs(monkeypatch)
+    return Runs(monkeypatch)
 
 
 WRONG = ["net.py:4 matmul: (2, 3) @ (5, 7): inner dimensions 3 and 5 differ"]
@@ -153,10 +148,11 @@ def test_an_edited_rule_is_another_version(tmp_path: Path) -> None:
         command = [sys.executable, "-c", program]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.strip()
 
-    assert digest() == checker_digest()
+    before = digest()
+    assert digest() == before
     with (tmp_path / "shaped" / "spec" / "shape.py").open("a") as rule:
         rule.write("# edited\n")
-    assert digest() != checker_digest()
+    assert digest() != before
 
 
 def test_other_codes_are_chosen_from_the_same_report(run: Runs) -> None:
