@@ -132,7 +132,7 @@ def _with_left_axes(operation: str, result: Value) -> Value:
 
 def left_by(operation: str, size: Dim) -> Dim:
     """The size; a 1 is said to be what an operation left or declared, not made to be stretched."""
-    return size.at(Origin(f"from {operation}")) if size == ONE and size.origin is None else size
+    return size.at(Origin(f"from {operation}")) if size.origin is None and size == ONE else size
 
 
 def is_left_over(size: Dim) -> bool:
@@ -141,7 +141,7 @@ def is_left_over(size: Dim) -> bool:
     A size that was declared (by an annotation, as `out_features`) has an origin; `x[:, None]`, `keepdim=True` and a 1
     that is given to `view` have none.
     """
-    return size == ONE and size.origin is not None
+    return size.origin is not None and size == ONE
 
 
 def carried(operation: str, operands: Sequence[TensorType]) -> Made | None:
