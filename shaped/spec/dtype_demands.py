@@ -154,7 +154,7 @@ _MODULES_LIKE_PARAMETERS_BUT_HALF = frozenset(
     + [f"{kind}{n}d" for kind in ("BatchNorm", "InstanceNorm") for n in (1, 2, 3)]
     + ["SyncBatchNorm"]
 )
-_MODULES_OF_FLOATS = frozenset(["RMSNorm", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d"])
+_MODULES_OF_FLOATS = frozenset(["RMSNorm"])
 
 _DROPOUTS = {
     **dict.fromkeys(("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout"), "training"),
@@ -220,28 +220,27 @@ def check(operation: str, arguments: Mapping[str, Value], result: Value) -> None
         require_differentiable(operation, result)
 
 
-def check_module(
-    name: str, parameters: TensorType | None, arguments: Mapping[str, Value], *, drops: bool = False
-) -> None:
+def check_module(name: str, parameters: TensorType | None, arguments: Mapping[str, Value]) -> None:
     """Demand of the arguments of a module what torch demands of their dtypes; `parameters` is one of its parameters.
 
     Raises:
         DtypeError: torch refuses them, for certain.
     """
+    operation = f"nn.{name}"
     for parameter, allowed in _DEMANDS.get(name, {}).items():
-        _require_allowed(name, parameter, arguments.get(parameter), allowed)
-    if name in _MODULES_OF_FLOATS and (drops or not name.startswith("Dropout")):
-        _require_allowed(name, "input", arguments.get("input"), _FLOATING)
+        _require_allowed(operation, parameter, arguments.get(parameter), allowed)
+    if name in _MODULES_OF_FLOATS:
+        _require_allowed(operation, "input", arguments.get("input"), _FLOATING)
     if parameters is None:
         return
     own = ("parameters", parameters)
     for parameter in _MODULES_LIKE_PARAMETERS.get(name, ()):
         for tensor in _of(arguments.get(parameter)):
-            _require_alike(name, [(parameter, tensor), own])
+            _require_alike(operation, [(parameter, tensor), own])
     if name in _MODULES_LIKE_PARAMETERS_BUT_HALF:
         for tensor in _of(arguments.get("input")):
-            _require_allowed(name, "input", tensor, _FLOATING)
-            _require_alike_but_half(name, [("input", tensor), own])
+            _require_allowed(operation, "input", tensor, _FLOATING)
+            _require_alike_but_half(operation, [("input", tensor), own])
 
 
 def _has_elements(value: Value) -> bool:
@@ -304,7 +303,7 @@ def _refuse_bool(operation: str, operands: list[tuple[str, Value]]) -> None:
 
 
 def _check_dropout(operation: str, arguments: Mapping[str, Value], training: str) -> None:
-    p = arguments.get("p", 0.5)
+    p = arguments.get("p")
     default = training == "training"
     if arguments.get(training, default) is True and isinstance(p, float) and p > 0:
         _require_allowed(operation, "input", arguments.get("input"), _FLOATING)

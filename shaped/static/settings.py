@@ -12,7 +12,8 @@ from shaped.spec.settings import CAST_BY_AUTOCAST, Settings
 _OTHER_DTYPE = re.compile(r"\bset_default_(?:dtype|tensor_type)\b")
 _OTHER_DEVICE = re.compile(r"\bset_default_(?:device|tensor_type)\b|\bwith\s+[\w.]*device\b|\bDeviceContext\b")
 _AUTOCAST = re.compile(r"autocast|\bmixed_precision\b|\bGradScaler\b")
-_WRITES_PARAMETERS = re.compile(r"\.data\s*=[^=]")
+_WRITES_PARAMETERS = re.compile(r"\.data\s*=[^=]|\bassign\s*=\s*True\b|\._apply\(|\bget_submodule\(")
+_OVER_MODULES = re.compile(r"\bfor\s+[^\n:]*?(\w+)\s+in\s[^\n]*\b(?:named_)?(?:modules|children)\(")
 
 
 def settings_of(source: str) -> Settings:
@@ -29,8 +30,15 @@ def settings_of(source: str) -> Settings:
     return Settings(
         default_device=None if _OTHER_DEVICE.search(source) else Settings.default_device,
         alike=alike,
-        follows_parameters=not _WRITES_PARAMETERS.search(source),
+        follows_parameters=not _WRITES_PARAMETERS.search(source) and not _casts_in_loops(source),
     )
+
+
+def _casts_in_loops(source: str) -> bool:
+    """Whether a loop over the modules in another casts or moves them."""
+    names = set(_OVER_MODULES.findall(source))
+    cast = rf"\b(?:{'|'.join(names)})\.(?:half|float|double|bfloat16|to|type|cuda|cpu)\("
+    return bool(names) and re.search(cast, source) is not None
 
 
 def joined(a: Settings, b: Settings) -> Settings:
