@@ -126,6 +126,23 @@ def check_unbatched(context: Context, operation: str, tensor: TensorType) -> Non
         _report(context, operation, reason, str(tensor), "unsqueeze an axis for the sequence?", (batch,))
 
 
+def check_padded(context: Context, subject: str, tensor: TensorType, axis: int, wanted: Dim, operands: str) -> None:
+    """Report a padded length where an annotation has the batch, if the batch is another axis of the tensor.
+
+    Args:
+        context: the path.
+        subject: what the tensor is, for the message (`return of Encoder.forward`).
+        tensor: the tensor, of known rank.
+        axis: the axis that faces the annotation's.
+        wanted: the size that the annotation's axis stands for.
+        operands: the tensor and the annotation, for the message.
+    """
+    dims = tensor.shape.dims
+    if context.certain and _is_padded_length(dims[axis]) and roles([wanted]) == (Role.BATCH,) and wanted in dims:
+        reason = f"axis {axis} is the padded length, and the batch {wanted} is axis {dims.index(wanted)}"
+        _report(context, subject, reason, operands, "batch_first=True where it was padded?", (wanted,))
+
+
 def check_heads(context: Context, operation: str, operands: Sequence[TensorType], shown: str) -> None:
     """Report attention along the heads: of (b, t, h, d), where (b, h, t, d) is expected.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from shaped.errors import DtypeError, Fault, ShapeError
 from shaped.spec.annotation import AnnotatedAxis, AnonymousPack, ArrayAnnotation, Fixed, Named, NamedPack
 from shaped.spec.axis_arithmetic import Computed, Evaluate
+from shaped.spec.axis_layout import check_padded
 from shaped.spec.axis_order import factors_of
 from shaped.spec.binding import Bindings, computed_size, stands_for_text
 from shaped.spec.context import Context
@@ -214,6 +215,9 @@ class _Match:
                     elif actual.constant is None:
                         self.bindings.dims[name] = self.context.fresh()  # the actual size, or any if that is 1
                     return actual
+                if not self.is_probe and not broadcastable and self.tensor.shape.rank is not None:
+                    operands = f'{self.tensor} for "{self.annotation.text}"'
+                    check_padded(self.context, self.subject, self.tensor, number, bound, operands)
                 size = self._require(actual, bound, number, name, broadcastable)
                 if bound.has_unknown and not broadcastable:
                     self.bindings.dims[name] = size

@@ -116,6 +116,11 @@ def test_padded_sequences_stand_as_padding_lays_them() -> None:
                 packed = pack_padded_sequence(x, lengths)  # error[shape-layout]: pack_padded_sequence
                 return pad_packed_sequence(self.gru(packed)[0])[0]
 
+            def unpacked_wrong(self, x: Float[Tensor, "b t 5"], lengths: Int[Tensor, "b"]) -> Float[Tensor, "b s 7"]:
+                packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+                out, _ = pad_packed_sequence(self.gru(packed)[0])
+                return out  # error[shape-layout]: the batch b is axis 1
+
             def time_major(self, x: Float[Tensor, "b t 5"], lengths: Tensor) -> Tensor:
                 packed = pack_padded_sequence(x.transpose(0, 1), lengths)
                 return pad_packed_sequence(self.gru(packed)[0])[0]
