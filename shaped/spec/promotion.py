@@ -123,6 +123,9 @@ def _each_pair(a: DType, b: DType, *, combine: bool) -> DType:
     return DType(frozenset(name for name in names if name is not None)) if names else ANY_DTYPE
 
 
+_MOST_EITHER = 6  # tensors of unknown rank that are tried with and without axes: each doubles the work
+
+
 def result_type(*operands: Value) -> DType:
     """The dtype of an operation on tensors and Python numbers, as `torch.result_type` gives.
 
@@ -150,6 +153,11 @@ def result_type(*operands: Value) -> DType:
                     numbers.append(number)
     if len(with_axes) == 1 and not without and not either and not numbers:
         return with_axes[0]
+    first = next(iter([*with_axes, *without, *either]), None)
+    if first is not None and first.single and not numbers and all(d == first for d in with_axes + without + either):
+        return first
+    if len(either) > _MOST_EITHER:
+        return ANY_DTYPE
     results: set[str] = set()
     for choice in range(2 ** len(either)):
         chosen_with = [dtype for i, dtype in enumerate(either) if choice >> i & 1]

@@ -89,3 +89,10 @@ def test_a_tensor_without_axes_does_not_decide_the_device() -> None:
     scalar = TensorType(TensorType.of().shape, FLOAT32, "cpu")
     assert common_device([on_gpu, scalar]) == "cuda"
     assert common_device([on_gpu, TensorType(on_gpu.shape, FLOAT32, "cpu")]) is None
+
+
+def test_many_tensors_of_unknown_rank_take_no_time() -> None:
+    context = Context()
+    floats = [context.unknown_tensor(FLOAT32) for _ in range(60)]
+    assert result_type(*floats) == FLOAT32
+    assert result_type(*floats, context.unknown_tensor(INT64)) == ANY_DTYPE
