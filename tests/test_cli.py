@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +32,8 @@ def stand_in(checker: Checker, path: Path, source: str | None = None, codes: fro
     report = Report(str(path))
     found = []
     for number, line in enumerate(source.splitlines(), 1):
+        if "KILL" in line:
+            os.kill(os.getpid(), signal.SIGKILL)
         if "CRASH" in line:
             raise ZeroDivisionError("no such shape")
         wanted = WANTED.search(line)
@@ -371,3 +376,51 @@ def test_the_traceback_of_a_fault_in_the_checker_is_shown_where_pyproject_asks_f
     Path("a.py").write_text("CRASH\n")
     Path("pyproject.toml").write_text("[tool.shaped]\ntraceback = true\n")
     assert "ZeroDivisionError: no such shape" in run("check", "a.py")[2]
+
+
+def test_an_interrupted_run_says_how_far_it_came(project: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(checker: Checker, path: Path, source: str | None = None, codes: frozenset[str] = DEFAULT_CODES) -> Report:
+        if path.name == "b.py":
+            raise KeyboardInterrupt
+        return stand_in(checker, path, source, codes)
+
+    monkeypatch.setattr(Checker, "check", check)
+    for name in "abc":
+        Path(f"{name}.py").write_text("y = x  # BUG shape wrong\n")
+    status, out, error = run("check", ".")
+    assert status == 130
+    assert out.splitlines()[-1] == "Found 1 error in 1 file (checked 1 file)"
+    assert error == "Interrupted: 1 of 3 files checked\n"
+
+
+def test_an_interrupt_ends_all_processes(tmp_path: Path) -> None:
+    for number in range(40):
+        (tmp_path / f"net{number}.py").write_text("import torch\n" + f"x{number} = torch.zeros(2, 3)\n" * 2000)
+    command = [sys.executable, "-m", "shaped", "check", "--no-cache", "--jobs", "2", "--output", "json", "--stats", "."]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        if not children.exists():
+            pytest.skip("no way to see the processes of another here")
+        while process.poll() is None and len(children.read_text().split()) < 2:
+            time.sleep(0.01)
+        workers = children.read_text().split()
+        os.killpg(process.pid, signal.SIGINT)
+        _, error = process.communicate()
+    assert process.returncode == 130
+    assert re.fullmatch(r"Interrupted: \d+ of 40 files checked\n", error)
+    assert len(workers) == 2
+    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+
+
+def test_a_process_that_dies_is_a_note_and_the_other_files_are_checked(project: Path, run: Run) -> None:
+    Path("a.py").write_text("KILL\n")
+    for name in "bc":
+        Path(f"{name}.py").write_text("y = x  # BUG shape wrong\n")
+    status, out, _ = run("check", "--jobs", "2", ".")
+    assert status == 1
+    assert out.splitlines()[0] == (
+        "a.py:1:1: note: shaped: this file was skipped: the process that checked it died (killed, or out of memory)"
+    )
+    assert out.splitlines()[-1] == "Found 2 errors in 2 files (checked 3 files)"

@@ -115,8 +115,12 @@ def _from_here(name: str) -> str:
 
 def fault_note(path: str, fault: Exception) -> Diagnostic:
     """The note that a file was skipped because the checker itself failed."""
-    message = f"shaped: this file was skipped: {type(fault).__name__} in the checker itself (not in your code)"
-    return Diagnostic(path, Span(1), "internal", message, severity="note")
+    return skipped_note(path, f"{type(fault).__name__} in the checker itself (not in your code)")
+
+
+def skipped_note(path: str, why: str) -> Diagnostic:
+    """The note that a file was not checked."""
+    return Diagnostic(path, Span(1), "internal", f"shaped: this file was skipped: {why}", severity="note")
 
 
 def error_count(reports: Iterable[Report]) -> int:

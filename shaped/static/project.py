@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from shaped.codes import CODES
 from shaped.static.config import FILE as PYPROJECT
-from shaped.static.host import Checked, checked_by, fault_note, with_shown_paths
+from shaped.static.host import Checked, checked_by, skipped_note, with_shown_paths
 from shaped.static.report import Report
 from shaped.static.snapshot import Snapshot
 from shaped.static.suppress import chosen
@@ -33,10 +33,6 @@ _MOST_LEFT_BEHIND = 400_000
 
 class Unreadable(UsageError):
     """A file that was to be checked cannot be read; the message names it."""
-
-
-class Died(Exception):
-    """The process that checked a file has ended before its time: it was killed, or Python itself crashed."""
 
 
 class Task(NamedTuple):
@@ -102,7 +98,9 @@ def _start(project: Project) -> Callable[[Task], Checked]:
 
 
 def _not_checked(path: Path) -> Checked:
-    return Checked(Report(str(path), [fault_note(str(path), Died())]), "")
+    """The report on a file whose process has ended before its time."""
+    why = "the process that checked it died (killed, or out of memory)"
+    return Checked(Report(str(path), [skipped_note(str(path), why)]), "")
 
 
 @contextmanager

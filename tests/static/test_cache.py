@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
 import pytest
 
 from shaped.static import cache as caches
