@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from shaped.errors import ShapeError
-from shaped.spec.dims import ONE, ZERO, Dim
+from shaped.spec.dims import ZERO, Dim
 from shaped.spec.dtypes import INTEGERS
 from shaped.spec.facts import Status
 from shaped.spec.values import TensorType, Value
@@ -31,7 +31,6 @@ _MOVE: Final = frozenset(
         *("int", "cuda", "cpu", "type", "type_as", "pin_memory", "mT", "T", "alias", "positive"),
     ]
 )
-_SHIFT: Final = {"add": 1, "sub": -1, "subtract": -1}
 
 
 def with_extent(context: Context, operation: str, arguments: Mapping[str, Value], result: Value) -> Value:
@@ -54,18 +53,10 @@ def with_extent(context: Context, operation: str, arguments: Mapping[str, Value]
     if isinstance(first, TensorType) and first.extent is not None:
         if operation in _MOVE and isinstance(result, TensorType) and result.dtype.is_all(INTEGERS):
             extent = first.extent
-        elif operation in _SHIFT and len(given) > 1 and isinstance(given[1], Dim) and _is_plain(arguments):
-            extent = _shifted(first.extent, given[1] * _SHIFT[operation])
+        elif operation == "add" and isinstance(given[1], Dim) and arguments.get("alpha", 1) == 1:
+            # Not of a difference: `x - 1` and `1 - x` are one operation here.
+            extent = first.extent[0] + given[1], first.extent[1] + given[1]
     return _having(result, extent)
-
-
-def _is_plain(arguments: Mapping[str, Value]) -> bool:
-    return arguments.get("alpha", ONE) in (ONE, None)
-
-
-def _shifted(extent: tuple[Dim, Dim], by: Dim) -> tuple[Dim, Dim]:
-    least, greatest = extent
-    return least + by, greatest + by
 
 
 def _having(result: Value, extent: tuple[Dim, Dim] | None) -> Value:
@@ -73,7 +64,7 @@ def _having(result: Value, extent: tuple[Dim, Dim] | None) -> Value:
         return tuple(_having(part, extent) for part in result)
     if not isinstance(result, TensorType) or result.extent == extent:
         return result
-    return replace(result, extent=extent)
+    return replace(result, extent=None if ZERO in result.shape.axes else extent)
 
 
 def _counted(context: Context, arguments: Mapping[str, Value]) -> tuple[Dim, Dim] | None:

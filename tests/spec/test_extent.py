@@ -52,6 +52,12 @@ RUN = """
     reveal_shape(table(index))
     values, order = torch.cummin(torch.tensor([3, 9]), 0)
     reveal_shape(table(values))
+    reveal_shape(table(7 - torch.arange(4, 8)))
+    reveal_shape(table(torch.add(torch.arange(4), 1, alpha=0)))
+    reveal_shape(table(torch.tensor([9]).expand(0, 1)))
+    reveal_shape(table(torch.where(torch.arange(9) > 3, 0, torch.arange(9))))
+    reveal_shape(table(torch.minimum(torch.arange(9), torch.tensor(3))))
+    reveal_shape(table(torch.arange(9).fill_(1)))
     index = torch.tensor([7, 8])
     index -= 5
     reveal_shape(table(index))
