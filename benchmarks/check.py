@@ -30,7 +30,7 @@ def main() -> None:
             rows.append([what, f"{timing.processor:.3f}", f"{timing.wall:.3f}"])
         empty = folder / "empty.py"
         empty.write_text("")
-        start = time_command(python("-m", "shaped", "check", str(empty)), repeat=options.repeat)
+        start = time_command(python("-m", "shaped", "check", "--no-cache", str(empty)), repeat=options.repeat)
         rows.append(["shaped check of an empty file", f"{start.processor:.3f}", f"{start.wall:.3f}"])
         print(table(["from process start", "processor s", "wall s"], rows))
         print()
@@ -39,7 +39,7 @@ def main() -> None:
             source = model_source(size)
             file = folder / f"model{size}.py"
             file.write_text(source)
-            timing = time_command(python("-m", "shaped", "check", str(file)), repeat=options.repeat)
+            timing = time_command(python("-m", "shaped", "check", "--no-cache", str(file)), repeat=options.repeat)
             lines = source.count("\n")
             per_line = (timing.processor - start.processor) / lines * 1e6
             rows.append([str(lines), f"{timing.processor:.3f}", f"{timing.wall:.3f}", f"{per_line:.0f}"])

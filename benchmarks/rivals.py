@@ -78,7 +78,9 @@ def good_programs() -> list[Path]:
 
 def shaped(files: Sequence[Path]) -> Findings:
     """`shaped check`."""
-    done = _run([sys.executable, "-m", "shaped", "check", "--output", "json", "--jobs", "1", *map(str, files)])
+    done = _run(
+        [sys.executable, "-m", "shaped", "check", "--no-cache", "--output", "json", "--jobs", "1", *map(str, files)]
+    )
     found: Findings = defaultdict(list)
     for line in done.splitlines():
         one = json.loads(line)
