@@ -144,6 +144,19 @@ def is_left_over(size: Dim) -> bool:
     return size.origin is not None and size == ONE
 
 
+def left_over(shape: Shape) -> tuple[int, ...]:
+    """The places of the axes that were left over, which equality of shapes does not look at."""
+    return tuple(i for i, axis in enumerate(shape.axes) if isinstance(axis, Dim) and is_left_over(axis))
+
+
+def either(shape: Shape, other: Shape) -> Shape:
+    """A shape that comes from one of two equal shapes: an axis is left over if it is in both."""
+    if left_over(shape) in ((), left_over(other)):
+        return shape
+    pairs = zip(shape.axes, other.axes, strict=True)
+    return Shape(tuple(theirs if isinstance(own, Dim) and is_left_over(own) else own for own, theirs in pairs))
+
+
 def carried(operation: str, operands: Sequence[TensorType]) -> Made | None:
     """What the result of an elementwise operation remembers of its operands, which are its tensors.
 

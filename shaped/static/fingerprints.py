@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shaped.spec.op import Module
+from shaped.spec.provenance import left_over
+from shaped.spec.values import TensorType
 from shaped.static.free_names import free_names
 from shaped.static.journal import Journal
 from shaped.static.values import (
@@ -180,6 +182,8 @@ class Fingerprints:
                 return tuple(self._of(item, depth + 1) for item in value)
             case Module():
                 return (type(value), self._items(vars(value), depth))
+            case TensorType():
+                return (value, left_over(value.shape))
             case bool() | float():
                 return (type(value), value)
             case FunctionValue():

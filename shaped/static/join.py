@@ -10,6 +10,7 @@ from shaped.spec.context import Context
 from shaped.spec.dims import Dim, Kind, Symbol
 from shaped.spec.dtypes import DType
 from shaped.spec.op import Module
+from shaped.spec.provenance import either, is_left_over
 from shaped.spec.shape import Axis, Pack, Shape
 from shaped.spec.values import UNKNOWN, Device, TensorType
 from shaped.static.journal import Missing
@@ -48,6 +49,9 @@ def forgotten(context: Context, key: object) -> StaticValue:
 def join(context: Context, a: StaticValue, b: StaticValue) -> StaticValue:
     """What holds for `a` and for `b`: the same value stays, sizes that differ become one unknown size."""
     if a is b or _same(a, b):
+        if isinstance(a, TensorType) and isinstance(b, TensorType):
+            shape = either(a.shape, b.shape)
+            return a if shape is a.shape else replace(a, shape=shape)
         return a
     if a is UNKNOWN or b is UNKNOWN:
         return UNKNOWN
@@ -167,7 +171,7 @@ def join_tensors(context: Context, a: TensorType, b: TensorType) -> TensorType:
     device = a.device if a.device == b.device else None
     one, other = context.facts.seen(a.shape), context.facts.seen(b.shape)
     if one == other:
-        return TensorType(one, dtype, device, a.joined or b.joined)
+        return TensorType(either(one, other), dtype, device, a.joined or b.joined)
     return replace(TensorType(_join_shapes(context, one, other), dtype, device), joined=True)
 
 
@@ -186,7 +190,7 @@ def _join_shapes(context: Context, a: Shape, b: Shape) -> Shape:
 
 def _join_axes(context: Context, a: Axis, b: Axis) -> Axis:
     if isinstance(a, Dim) and isinstance(b, Dim):
-        return a if a == b else context.fresh()
+        return context.fresh() if a != b else b if is_left_over(a) else a
     return a if a == b else context.fresh_pack()
 
 

@@ -293,6 +293,28 @@ def test_pairs_are_meant_where_the_program_names_them() -> None:
     )
 
 
+def test_a_new_axis_is_not_taken_for_one_left_over_that_was_there_before() -> None:
+    assert is_silent(
+        """
+        def doubled(x):
+            return x * 2
+
+        class Model(nn.Module):
+            def __init__(self, d: int) -> None:
+                super().__init__()
+                self.value = nn.Linear(d, 1)
+
+            def after_a_call(self, x: Float[Tensor, "b d"], y: Float[Tensor, "b"]) -> Tensor:
+                first, second = doubled(self.value(x)), doubled(y[:, None])
+                return first + second + (second - y).sum()
+
+            def of_two_paths(self, x: Float[Tensor, "b d"], y: Float[Tensor, "b"], is_learned: bool) -> Tensor:
+                column = self.value(x) if is_learned else y[:, None]
+                return column - y
+        """
+    )
+
+
 def test_a_column_beside_what_it_was_made_for_is_silent() -> None:
     assert is_silent(
         """
