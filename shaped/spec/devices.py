@@ -155,7 +155,8 @@ def require_one_device_with_module(operation: str, parameters: TensorType, argum
     """
     for name, value in arguments.items():
         for tensor in _tensors((value,)):
-            if are_two(tensor.device, parameters.device):
+            is_one_number = _goes_with_any(tensor) or _goes_with_any(parameters)
+            if are_two(tensor.device, parameters.device) and not is_one_number:
                 operands = f"{name} {tensor} on {tensor.device}, parameters on {parameters.device}"
                 reason = f"devices {tensor.device} and {parameters.device} differ"
                 raise DeviceError(operation, reason, operands, f'.to("{parameters.device}") on {name}?')

@@ -126,6 +126,8 @@ def _asked(interpreter: Interpreter, method: str, arguments: Arguments) -> _Move
         return _Move(None, _indexed(method, index), moves=True)
     if method == "to":
         return _asked_by_to(values)
+    if method == "type" and isinstance(dtype := next(iter(values.values()), UNKNOWN), DType):
+        return _Move(dtype)
     if method == "to_empty":
         return _Move(None, device_name(next(iter(values.values()), UNKNOWN)), moves=True)
     if method == "apply" and _leaves_dtypes(next(iter(given.values()), UNKNOWN)):
