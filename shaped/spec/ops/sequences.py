@@ -102,15 +102,34 @@ def pack_padded_sequence(
     batch_first: Value = False,
     enforce_sorted: Value = True,
 ) -> Value:
-    """(t, b, *), or (b, t, *) with batch_first, without what is beyond each length."""
+    """(t, b, *), or (b, t, *) with batch_first, without what is beyond each length.
+
+    Raises:
+        ShapeError: there are fewer than two axes, or other than one length for each sequence.
+    """
     first = flag(batch_first)
     if input.shape.rank is None or first is None:
         return UNKNOWN
     if input.shape.rank < 2:
         raise ShapeError("pack_padded_sequence", f"{input.shape.rank} axes, at least 2 expected", str(input))
-    check_sequence(context, "pack_padded_sequence", input, batch_first=first)
     batch = input.shape.dims[0 if first else 1]
+    _require_lengths(context, input, lengths, batch, first)
+    check_sequence(context, "pack_padded_sequence", input, batch_first=first)
     return PackedSequence(batch, input.shape.dims[2:], input.dtype)
+
+
+def _require_lengths(context: Context, input: TensorType, lengths: Value, batch: Dim, first: bool) -> None:
+    """There is one length for each sequence."""
+    if not isinstance(lengths, TensorType) or lengths.shape.rank != 1:
+        return
+    (count,) = lengths.shape.dims
+
+    def fault() -> Fault:
+        hint = "batch_first=True?" if not first and input.shape.dims[0] == count else ""
+        reason = f"{count} lengths for a batch of {batch}"
+        return ShapeError("pack_padded_sequence", reason, f"{input}, lengths {lengths}", hint, (count, batch))
+
+    require_equal(context, (input, lengths), count, batch, fault)
 
 
 @op("pack_sequence", "torch.nn.utils.rnn.pack_sequence", formula="the steps of all sequences")

@@ -35,7 +35,7 @@ def test_padding_agrees_with_torch(data, width, first):
 def test_a_list_that_was_not_counted_has_a_length_of_its_own():
     rows = Many(TensorType.of(T, 8), B)
     assert str(call("pad_sequence", rows)) == "(length, b, 8)"
-    assert str(call("pad_sequence", rows, batch_first=True)) == "(b, _, 8)"
+    assert str(call("pad_sequence", rows, batch_first=True)) == "(b, length, 8)"
     assert str(call("pad_sequence", rows, batch_first=UNKNOWN)) == "(_, _, 8)"
     assert call("pad_sequence", UNKNOWN).shape.rank is None
     assert call("pad_sequence", Many(TensorType.of(Pack("any")), B)).shape.rank is None
