@@ -28,7 +28,7 @@ class Role(enum.Enum):
 
 
 _BATCH: Final = frozenset(
-    ["b", "bs", "bsz", "bsize", "batch", "batchsize", "batches", "nbatch", "nbatches", "minibatch"]
+    ["b", "bs", "bsz", "bsize", "batch", "batchsize", "batches", "nbatch", "nbatches", "minibatch", "envs", "numenvs"]
 )
 _HEAD: Final = frozenset(["head", "heads", "nh", "nhead", "nheads", "numheads", "kvheads", "qheads", "attentionheads"])
 _SEQUENCE: Final = frozenset(
@@ -36,6 +36,7 @@ _SEQUENCE: Final = frozenset(
         *("t", "time", "times", "timestep", "timesteps", "step", "steps"),
         *("seq", "seqlen", "seqlength", "sequence", "sequencelength", "length", "maxlen", "maxlength", "len"),
         *("token", "tokens", "ntokens", "numtokens", "pos", "position", "positions", "frame", "frames", "nframes"),
+        *("ctx", "nctx", "contextlength", "blocksize", "querypos", "keypos"),
         *("src", "srclen", "tgt", "tgtlen", "trg", "trglen", "qlen", "klen", "kvlen"),
     ]
 )
