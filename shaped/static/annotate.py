@@ -232,8 +232,8 @@ def promised(
                 least=int(is_looked_at),
             )
             return ArrayValue(tensor) if annotation.array == _ARRAY else tensor
-        case forms.PlainTensorForm(dtype=dtype):
-            return context.unknown_tensor(dtype)
+        case forms.PlainTensorForm():
+            return context.unknown_tensor()
         case forms.UnionForm(options=options):
             rest = [option for option in options if not isinstance(option, forms.NoneForm)]
             if len(rest) == 1:

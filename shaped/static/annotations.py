@@ -23,7 +23,6 @@ from typing import Protocol
 
 from shaped.errors import AnnotationError
 from shaped.spec.annotation import is_dtype_word, parse
-from shaped.spec.dtypes import DType
 from shaped.static.forms import (
     UNKNOWN_FORM,
     BoolForm,
@@ -156,20 +155,10 @@ _PLAIN: dict[str, TypeForm] = {
         UNKNOWN_FORM,
     ),
 }
-_LEGACY_DTYPES = {
-    "FloatTensor": "float32",
-    "DoubleTensor": "float64",
-    "HalfTensor": "float16",
-    "BFloat16Tensor": "bfloat16",
-    "LongTensor": "int64",
-    "IntTensor": "int32",
-    "ShortTensor": "int16",
-    "CharTensor": "int8",
-    "ByteTensor": "uint8",
-    "BoolTensor": "bool",
-}
-for _name, _dtype in _LEGACY_DTYPES.items():
-    _PLAIN[f"torch.{_name}"] = _PLAIN[f"torch.cuda.{_name}"] = PlainTensorForm(DType.named(_dtype))
+# The old types of tensors say a dtype, but programs say `torch.FloatTensor` of tensors of any width, and
+# `torch.LongTensor` of labels that are floats in some of their uses.
+for _dtype in ("Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool"):
+    _PLAIN[f"torch.{_dtype}Tensor"] = _PLAIN[f"torch.cuda.{_dtype}Tensor"] = PlainTensorForm()
 
 # Names of typing, collections and the builtins, without the module that they are imported from.
 _LISTS = frozenset(

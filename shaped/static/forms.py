@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shaped.spec.annotation import ArrayAnnotation
-from shaped.spec.dtypes import ANY_DTYPE, DType
 
 
 @dataclass(frozen=True)
@@ -18,9 +17,7 @@ class TensorForm:
 
 @dataclass(frozen=True)
 class PlainTensorForm:
-    """`torch.Tensor`, `nn.Parameter`, `torch.LongTensor`: any axes."""
-
-    dtype: DType = ANY_DTYPE
+    """`torch.Tensor`, `nn.Parameter`, `torch.LongTensor`: any axes, of any dtype."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ import pytest
 
 from shaped.errors import AnnotationError
 from shaped.spec.annotation import parse
-from shaped.spec.dtypes import DType
 from shaped.static.annotations import Problems, read, unquote
 from shaped.static.forms import (
     UNKNOWN_FORM,
@@ -85,7 +84,7 @@ def tensor(text: str, word: str = "Float", array: str = "Tensor") -> TensorForm:
         ("Tensor", PlainTensorForm()),
         ("torch.Tensor", PlainTensorForm()),
         ("nn.Parameter", PlainTensorForm()),
-        ("LongTensor", PlainTensorForm(DType.named("int64"))),
+        ("LongTensor", PlainTensorForm()),
         ("Size", VariadicTupleForm(IntForm())),
         ("Model", ClassForm("mine.Model")),
         ("nn.Linear", ClassForm("torch.nn.Linear")),
