@@ -21,9 +21,10 @@ from mypy.plugin import Plugin
 
 from shaped._mypy.findings import Findings, is_library
 from shaped._mypy.forward import module_call_type
-from shaped._mypy.records import Records, checker_digest, sources_digest
+from shaped._mypy.records import Records
 from shaped.static import config
 from shaped.static.config import ConfigurationError
+from shaped.static.snapshot import checker_digest, sources_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

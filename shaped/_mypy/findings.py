@@ -144,7 +144,7 @@ class Findings:
                 return None
             try:
                 checked = self._check(Path(path), source)
-                self.records.save(path, checked.report.depends_on)
+                self.records.save(path, checked.report.depends_on, checked.report.packages)
             except Exception as fault:  # the checker itself cannot be loaded: mypy goes on without it
                 self.records.forget(path)
                 checked = Checked(Report(path, [fault_note(path, fault)]), source, traceback.format_exc())
