@@ -358,7 +358,7 @@ def require_written(operation: str, target: TensorType, items: Sequence[object],
     """
     if target.dtype.names & value.dtype.names:
         return
-    is_several = any(dim.constant is not None and dim.constant > 1 for dim in value.shape.dims if value.shape.rank)
+    is_several = any(dim.constant is not None and dim.constant > 1 for dim in (*value.shape.head, *value.shape.tail))
     for item in items:
         if not isinstance(item, TensorType) or not item.shape.least_rank:
             continue
