@@ -50,8 +50,9 @@ def check_softmax(context: Context, operation: str, tensor: TensorType, dim: Val
         return
     place, role = _axis(tensor.shape, ONE if dim is None else dim)
     is_inner = place < len(axes) - 1 and axes[-1] != ONE
+    is_of_heads = len(axes) > 3 and (role is Role.HEAD or (place == len(axes) - 3 and _is_attention(tensor.shape)))
     is_of_tokens = role is Role.SEQUENCE and is_vocabulary(axes[-1])
-    if is_inner and (role is Role.BATCH or (role is Role.HEAD and len(axes) > 3) or is_of_tokens):
+    if is_inner and (role is Role.BATCH or is_of_heads or is_of_tokens):
         _report(context, operation, tensor, place)
     elif role is Role.BATCH and not is_inner:
         _report_beside(context, operation, tensor, place)
@@ -112,8 +113,13 @@ def _check_default(context: Context, operation: str, tensor: TensorType, place: 
     axis, last, found = shape.axes[place], shape.axes[-1], roles(shape.axes)
     is_features_last = is_features(last) if shape.rank == 3 else is_channels(last)
     is_beside = found[0] is Role.BATCH and is_features_last and name_of(axis) and not is_features(axis)
-    if found[place] is not None or is_beside:
+    if found[place] is not None or is_beside or (place == shape.rank - 3 and _is_attention(shape)):
         _report(context, operation, tensor, place, "without a dim it goes along")
+
+
+def _is_attention(shape: Shape) -> bool:
+    """Whether the last two axes are the same sequence, as in the scores (b, heads, t, t) of an attention."""
+    return shape.axes[-2:-1] == shape.axes[-1:] and roles(shape.axes)[-1] is Role.SEQUENCE
 
 
 def _axis(shape: Shape, dim: Value) -> tuple[int, Role | None]:

@@ -82,6 +82,15 @@ def test_a_softmax_over_batch_or_heads_names_the_axis(axes: str, dim: int, axis:
     assert along("torch.softmax", axes, dim) == f"it goes along {axis}; dim=-1?"
 
 
+def test_a_softmax_over_the_heads_of_scores_is_reported_whatever_their_number_is() -> None:
+    scores = TensorType.of(Dim.name("b"), Dim.quantity("n"), Dim.name("t"), Dim.name("t"))
+    assert said("torch.softmax", scores, Dim.of(1)) == "it goes along axis 1, n; dim=-1?"
+    assert said("torch.nn.functional.softmax", scores) == "without a dim it goes along axis 1, n; dim=-1?"
+    assert not said("torch.softmax", scores, Dim.of(-2))
+    assert not said("torch.nn.functional.softmax", "b c s s")  # a square image
+    assert not said("torch.nn.functional.softmax", "b c f t")
+
+
 def test_a_softmax_over_a_batch_that_stands_last_is_reported_beside_a_sequence() -> None:
     assert along("torch.softmax", "t b", 1) == "it goes along axis 1, b, the batch; dim=-2?"
     assert said("torch.nn.functional.softmax", "t b") == "it goes along axis 1, b, the batch; dim=-2?"
