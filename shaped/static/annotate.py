@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,16 +15,16 @@ from shaped.spec.matching import fits, match
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static import annotations as forms
-from shaped.static import functions, objects, program, tlists
+from shaped.static import functions, objects, tlists
 from shaped.static.annotations import TypeForm
 from shaped.static.operators import NOT_FOLLOWED
 from shaped.static.report import Diagnostic
+from shaped.static.run_annotations import RunAnnotations
 from shaped.static.values import (
     ArrayValue,
     ClassValue,
     DictValue,
     External,
-    FunctionValue,
     Imported,
     Instance,
     ListValue,
@@ -66,7 +66,7 @@ def form_of(interpreter: Interpreter, node: ast.expr | None) -> TypeForm:
 
 def resolve(interpreter: Interpreter, node: ast.expr) -> str | None:
     """The qualified name of a dotted name in an annotation."""
-    value = _named(interpreter, node)
+    value = named(interpreter, node)
     match value:
         case External():
             return value.name
@@ -83,52 +83,8 @@ def resolve(interpreter: Interpreter, node: ast.expr) -> str | None:
     return None
 
 
-@dataclass
-class RunAnnotations:
-    """What the program's own code makes of annotations (see `annotations.Known`)."""
-
-    interpreter: Interpreter
-
-    def text(self, node: ast.expr) -> str | None:
-        """The string that an expression gives."""
-        with self.interpreter.quietly():
-            value = self.interpreter.evaluate(node)
-        return value if isinstance(value, str) else None
-
-    def subscripted(self, node: ast.Subscript) -> TypeForm | None:
-        """What `Float["b d"]` gives where `__getitem__` is written as `return self.dtype[Tensor, axes]`."""
-        interpreter = self.interpreter
-        receiver = _named(interpreter, node.value)
-        if isinstance(receiver, Instance):
-            method = receiver.cls.find("__getitem__")
-        else:
-            method = receiver.find("__class_getitem__") if isinstance(receiver, ClassValue) else None
-        if not isinstance(method, FunctionValue):
-            return None
-        given = _only_result(method)
-        if given is None:
-            return None
-        with interpreter.quietly():
-            bound = program.bind(interpreter, method, [receiver, interpreter.evaluate(node.slice)], {})
-        if bound is None:
-            return None
-        frame = interpreter.new_frame(method.module, method.environment, "", method)
-        frame.environment.names.update(bound)
-        with interpreter.in_frame(frame):
-            # Not kept: the same expression stands for another annotation when it is given other axes.
-            return forms.read(given, partial(resolve, interpreter), interpreter.aliases.get, known=self)
-
-
-def _only_result(function: FunctionValue) -> ast.Subscript | None:
-    """The subscript that a function gives back and does nothing beside."""
-    if not isinstance(function.node, ast.FunctionDef):
-        return None
-    body = [node for node in function.node.body if not isinstance(node, ast.Expr)]  # but its docstring
-    returned = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
-    return returned if isinstance(returned, ast.Subscript) else None
-
-
-def _named(interpreter: Interpreter, node: ast.expr) -> StaticValue:
+def named(interpreter: Interpreter, node: ast.expr) -> StaticValue:
+    """What a dotted name in an annotation stands for; None for a name that no scope has."""
     if isinstance(node, ast.Name):
         scope = interpreter.here.environment.find(node.id)
         if scope is None:
@@ -136,7 +92,7 @@ def _named(interpreter: Interpreter, node: ast.expr) -> StaticValue:
         value = scope.names[node.id]
         return functions.resolve(interpreter, value) if isinstance(value, Imported) else value
     if isinstance(node, ast.Attribute):
-        owner = _named(interpreter, node.value)
+        owner = named(interpreter, node.value)
         if isinstance(owner, External):
             return External(f"{owner.name}.{node.attr}")
         if isinstance(owner, SourceModule):

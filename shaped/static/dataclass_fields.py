@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from shaped.spec.dims import Dim, Kind
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static import annotate
-from shaped.static.values import ClassValue, FunctionValue, Instance, Maybe, Opaque, StaticValue
+from shaped.static.values import ClassValue, FunctionValue, Instance, Maybe, Opaque
 
 if TYPE_CHECKING:
     from shaped.spec.binding import Bindings
