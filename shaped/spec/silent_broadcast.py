@@ -52,14 +52,13 @@ def report_unmeant(
     if all(len(tensor.shape.axes) == len(first) for tensor in tensors):
         return
     _report_promotion(context, operation, tensors, shown)
-    rows = [tensor for tensor in tensors if tensor.made is not None]
-    for tensor in rows:
+    for tensor in tensors:
         if isinstance(tensor.made, Row):
             _report_row(context, operation, tensor, tensor.made, tensors)
         elif isinstance(tensor.made, Reduced) and operation in _USES:
             _report_scalar(context, operation, tensor, tensor.made, tensors)
-    if any(isinstance(tensor.made, Counted) for tensor in rows):
-        return
+        elif isinstance(tensor.made, Counted):
+            return
     if any(is_left_over(axis) for tensor in tensors for axis in tensor.shape.axes if isinstance(axis, Dim)):
         _report_pairs(context, operation, tensors, shape, shown)
 
