@@ -1,4 +1,4 @@
-"""Many files: memory does not grow with their number, and the order and text of what is found do not change with jobs."""
+"""Many files: memory does not grow with their number, and what is found is the same with any number of processes."""
 
 from __future__ import annotations
 
