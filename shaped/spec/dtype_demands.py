@@ -207,7 +207,9 @@ def check(operation: str, arguments: Mapping[str, Value], result: Value) -> None
     elif name in _DROPOUTS:
         _check_dropout(operation, arguments, _DROPOUTS[name])
     elif name in _FILLED:
-        _require_room(operation, arguments.get("input"), [arguments.get(each) for each in _FILLED[name]])
+        # A float bound of integers makes them float32.
+        filled = result if name.startswith("cl") else arguments.get("input")
+        _require_room(operation, filled, [arguments.get(each) for each in _FILLED[name]])
     elif name in _FILLS_RESULT:
         _require_room(operation, result, [arguments.get("fill_value")])
     if name == "scaled_dot_product_attention":
@@ -243,6 +245,11 @@ def check_module(name: str, parameters: TensorType | None, arguments: Mapping[st
             _require_alike_but_half(operation, [("input", tensor), own])
 
 
+def _is_empty(tensor: TensorType) -> bool:
+    """Whether a tensor has no elements for certain: of them nothing is computed, and nothing refused."""
+    return any(isinstance(axis, Dim) and axis.constant == 0 for axis in tensor.shape.axes)
+
+
 def _has_elements(value: Value) -> bool:
     """Whether a tensor has elements for certain: of none, none are drawn."""
     count = value.shape.numel if isinstance(value, TensorType) else None
@@ -259,7 +266,7 @@ def _tensors(arguments: Mapping[str, Value], names: tuple[str, ...]) -> list[tup
 
 
 def _require_allowed(operation: str, parameter: str, value: Value, allowed: _Allowed) -> None:
-    if isinstance(value, TensorType) and not value.dtype.names & allowed.names:
+    if isinstance(value, TensorType) and not value.dtype.names & allowed.names and not _is_empty(value):
         reason = f"{parameter} is {value.dtype}, {allowed.expected} expected"
         raise DtypeError(operation, reason, f"{value.dtype}{value}", allowed.hint)
 
@@ -297,7 +304,7 @@ def _unlike(operation: str, first: tuple[str, TensorType], second: tuple[str, Te
 
 def _refuse_bool(operation: str, operands: list[tuple[str, Value]]) -> None:
     tensors = [value for _, value in operands if isinstance(value, TensorType)]
-    if len(tensors) == 2 and all(each.dtype.is_all(BOOL) for each in tensors):
+    if len(tensors) == 2 and all(each.dtype.is_all(BOOL) and not _is_empty(each) for each in tensors):
         shown = " @ ".join(f"{each.dtype}{each}" for each in tensors)
         raise DtypeError(operation, "bool tensors have no product of matrices", shown, ".float()?")
 
