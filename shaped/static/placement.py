@@ -187,7 +187,7 @@ def _move(set_slot: Set, value: StaticValue, asked: _Move) -> None:
             content = _each(holder.content, lambda tensor: _moved(tensor, asked))
             if content is not holder.content:
                 set_slot(holder.__dict__, "content", content)
-        elif isinstance(holder, Instance) and holder.cls.is_module:
+        elif isinstance(holder, Instance) and holder.is_made and holder.cls.is_module:
             for name, item in list(holder.attributes.items()):
                 moved = _each(item, lambda tensor: _moved_or_not(tensor, asked))
                 if moved is not item:
@@ -199,7 +199,7 @@ def _holders(value: StaticValue) -> list[StaticValue]:
     found: list[StaticValue] = []
     for holder in objects_in(value).values():
         found.append(holder)
-        if isinstance(holder, Instance):
+        if isinstance(holder, Instance) and holder.is_made:  # others are forgotten when they are made
             choices = [item for item in holder.attributes.values() if isinstance(item, Choice)]
         elif isinstance(holder, Container) and isinstance(holder.content, tuple):
             choices = [item for item in holder.content if isinstance(item, Choice)]

@@ -427,3 +427,15 @@ def f(x: Tensor, wide: bool) -> Tensor:
     return layer(x)
 """
     assert _shapes(source)["layer(x)"] == "... _"
+
+
+def test_a_class_whose_objects_hold_others_of_their_own_class_is_followed() -> None:
+    source = """
+class Tree:
+    def __init__(self, children: list["Tree"]) -> None:
+        self.children = children
+
+    def plus_one(self, x: Float[Tensor, "b 3"]) -> Tensor:
+        return x + 1
+"""
+    assert _shapes(source)["x + 1"] == "b 3"
