@@ -431,6 +431,8 @@ def f(x: Tensor, wide: bool) -> Tensor:
 
 def test_a_class_whose_objects_hold_others_of_their_own_class_is_followed() -> None:
     source = """
+from jaxtyping import Float
+
 class Tree:
     def __init__(self, children: list["Tree"]) -> None:
         self.children = children
