@@ -50,6 +50,7 @@ class _Pool(Generic[T, R]):
         self._tasks = tasks
         self._next = 0
         self._workers: dict[Connection, tuple[BaseProcess, int]] = {}
+        self._processes: list[BaseProcess] = []  # all of them, noted before they start: an interrupt may come any time
 
     def fill(self, jobs: int) -> None:
         """Start processes, as long as there are tasks for them."""
@@ -57,6 +58,7 @@ class _Pool(Generic[T, R]):
             ours, theirs = multiprocessing.Pipe()
             others = [*self._workers, ours] if multiprocessing.get_start_method() == "fork" else []
             process = multiprocessing.Process(target=_work, args=(self._start, theirs, others), daemon=True)
+            self._processes.append(process)
             process.start()
             theirs.close()
             self._give(ours, process)
@@ -83,10 +85,12 @@ class _Pool(Generic[T, R]):
 
     def stop(self) -> None:
         """End what still runs."""
-        for process, _ in self._workers.values():
+        started = [process for process in self._processes if process.pid is not None]
+        for process in started:
             process.terminate()
-        for ours, (process, _) in self._workers.items():
+        for process in started:
             process.join()
+        for ours in self._workers:
             ours.close()
 
     def _give(self, ours: Connection, process: BaseProcess) -> None:
