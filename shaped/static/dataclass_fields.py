@@ -64,7 +64,7 @@ def set_as_declared(interpreter: Interpreter, instance: Instance, scope: str, in
             assert isinstance(field.target, ast.Name)
             name = field.target.id
             value = annotate.promised(interpreter, annotate.form_of(interpreter, field.annotation), name)
-            if value is UNKNOWN:
+            if value is UNKNOWN and not _is_subscripted(field.annotation):
                 value = Opaque(name, interpreter.scope)
             default = cls.find(name)
             if isinstance(value, Dim):
@@ -75,6 +75,13 @@ def set_as_declared(interpreter: Interpreter, instance: Instance, scope: str, in
                 value = Maybe(value)  # `bias: Tensor = None`
             interpreter.journal.set(instance.attributes, name, value)
     return frame.bindings
+
+
+def _is_subscripted(annotation: ast.expr) -> bool:
+    """Whether an annotation is written `Name[...]`: what it says is no plain int, though it was not understood."""
+    if isinstance(annotation, ast.Constant):
+        return isinstance(annotation.value, str) and "[" in annotation.value
+    return isinstance(annotation, ast.Subscript)
 
 
 def _has_default(cls: ClassValue, name: str) -> bool:

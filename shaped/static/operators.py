@@ -275,6 +275,8 @@ def _tensor(interpreter: Interpreter, name: str, tensor: TensorType, other: Stat
     if op is None:
         interpreter.without_rule(name)
         return interpreter.context.unknown_tensor()
+    if isinstance(other, Opaque) and not tensor.shape.axes:
+        return interpreter.context.unknown_tensor()  # it may be a tensor as well as a number
     operand = lower(interpreter.context, other)
     result = op.apply(interpreter.context, (tensor, operand), {})
     if isinstance(other, Opaque) and isinstance(result, TensorType) and not result.dtype.is_all(FLOATS):

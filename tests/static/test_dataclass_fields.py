@@ -138,3 +138,17 @@ class Samples:
         return self.starts + by
 """
     assert shapes_of(source) == ["*batch 1"]
+
+
+def test_a_field_whose_annotation_is_not_understood_may_be_a_tensor() -> None:
+    source = """
+from elsewhere import Int, Table
+@dataclass
+class Context:
+    index: Int[Tensor, "n"]
+    table: Table
+    def shifted(self, by: Float[Tensor, ""]):
+        reveal_shape(self.index + by)
+        reveal_shape(by * self.table)
+"""
+    assert shapes_of(source) == ["...", "..."]
