@@ -73,6 +73,8 @@ def join(context: Context, a: StaticValue, b: StaticValue) -> StaticValue:
         case ((tuple() | ManyValue()), (tuple() | ManyValue())):
             return join_many(context, a, b)
         case ListValue(), ListValue():
+            if a.content == b.content == ():  # either may be filled under another name
+                return ListValue(ManyValue(UNKNOWN, context.fresh()))
             return ListValue(join_content(context, a.content, b.content))
         case Container(), Container() if a.kind == b.kind and a.counted and b.counted:
             return Container(a.kind, join_content(context, a.content, b.content), a.keys if a.keys == b.keys else None)

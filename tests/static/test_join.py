@@ -128,3 +128,9 @@ def test_none_or_a_value_is_maybe_that_value() -> None:
 def test_a_name_that_one_path_does_not_set_is_unknown() -> None:
     assert join_slots(Context(), MISSING, Dim.of(2)) is UNKNOWN
     assert join_slots(Context(), MISSING, MISSING) is MISSING
+
+
+def test_empty_lists_that_are_one_or_the_other_may_be_filled_under_their_own_names() -> None:
+    joined = join(Context(), ListValue(()), ListValue(()))
+    assert isinstance(joined, ListValue)
+    assert joined.content != ()
