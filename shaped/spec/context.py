@@ -76,7 +76,7 @@ class Context:
         # Axes before the pack may be among the last ones that are asked for, and those behind it among the first.
         front = min(max(before - len(shape.head), 0), count)
         back = min(max(after - len(shape.tail), 0), count)
-        axes = (
+        axes: tuple[Dim | Pack, ...] = (
             *(_hidden(pack, str(i)) for i in range(front)),
             Pack(pack.name, Kind.UNKNOWN, f"{pack.scope}[{front}:-{back}]"),
             *(_hidden(pack, str(i)) for i in range(-back, 0)),

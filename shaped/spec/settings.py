@@ -33,6 +33,7 @@ class Settings:
     def widened(self, dtype: DType) -> DType:
         """The dtypes that a tensor of a dtype may have.
 
+        >>> from shaped.spec.dtypes import FLOATS
         >>> print(Settings(alike=FLOATS).widened(FLOAT32), Settings().widened(FLOAT32))
         Float float32
         """
