@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from shaped.spec.context import Context
     from shaped.spec.values import TensorType
 
-CODE: Final = "shape-layout"
 # The name of a length that padding made: it may be any number, and is that of a sequence.
 PADDED_LENGTH: Final = "length"
 
@@ -278,4 +277,4 @@ def _plain(name: str) -> str:
 
 
 def _report(context: Context, operation: str, reason: str, operands: str, hint: str, dims: tuple[Dim, ...]) -> None:
-    context.found.append(ShapeError(operation, reason, operands, hint, dims, code=CODE))
+    context.found.append(ShapeError(operation, reason, operands, hint, dims, code="shape-layout"))

@@ -2,8 +2,9 @@
 
 Two labels that each stand in one operand only and not in the output are summed by themselves: "bi,bj->b" is a product
 of two sums, not the dot products "bi,bi->b". That is reported where both have the same size, so that they can be one
-axis: the squared norms "bi,bj->b" of (b, d_out) and (b, d_in) are right. Where more is summed it is meant: "id,jd->"
-sums over all pairs, "ij,kl->" is the product of two totals.
+axis: the squared norms "bi,bj->b" of (b, d_out) and (b, d_in) are right. So it is of several labels for each axis,
+"bchw,bcxy->bc". Where both operands are contracted over more labels it is meant, "id,jd->" sums over all pairs; and
+"ij,kl->" is the product of two totals.
 
 A label that stands twice in an operand takes its diagonal. The diagonal of a matrix times something, "ii,ij->ij", is
 common; that of an attention, "btt,btd->btd", is not: each token would look at itself only.
@@ -11,6 +12,7 @@ common; that of an attention, "btt,btd->btd", is not: each token would look at i
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
@@ -42,10 +44,12 @@ def check_labels(
         return
     alone = summed_alone(inputs, output)
     twice = repeated(inputs)
-    if len(alone) == 2 and sizes[alone[0]] == sizes[alone[1]] != 1:
-        a, b = alone
-        reason = f"{a} and {b}, both of size {sizes[a]}, are summed apart, not contracted"
-        _report(context, operation, sizes[a], reason, text, f"{a} in place of {b}?")
+    pairs = summed_apart(inputs, output)
+    if pairs and all(sizes[a] == sizes[b] != 1 for a, b in pairs):
+        a, b = (", ".join(labels) for labels in zip(*pairs))
+        each = "both" if len(pairs) == 1 else "each pair"
+        reason = f"{a} and {b}, {each} of size {', '.join(str(sizes[label]) for label, _ in pairs)}, are summed apart"
+        _report(context, operation, sizes[pairs[0][0]], f"{reason}, not contracted", text, f"{a} in place of {b}?")
     elif twice is not None and len(alone) == 1 and sizes[twice] == sizes[alone[0]] != 1:
         reason = f"only the diagonal along {twice} is taken, and {alone[0]}, of the same size, is summed by itself"
         _report(context, operation, sizes[twice], reason, text, f"{alone[0]} in place of one {twice}?")
@@ -56,6 +60,24 @@ def check_labels(
 
 def _report(context: Context, operation: str, size: Dim, reason: str, text: str, hint: str) -> None:
     context.found.append(ShapeError(operation, reason, text, hint, (size,), code="shape-reduce"))
+
+
+def summed_apart(inputs: Sequence[Labels], output: Labels) -> list[tuple[str, str]]:
+    """The labels of two operands that stand nowhere else, in pairs; none where both operands are contracted otherwise.
+
+    >>> summed_apart(["bi", "oij", "bk"], "bo"), summed_apart(["bchw", "bcxy"], "bc"), summed_apart(["id", "jd"], "")
+    ([('j', 'k')], [('h', 'x'), ('w', 'y')], [])
+    """
+    counts = Counter(label for labels in inputs for label in labels if isinstance(label, str))
+    lone = [[str(label) for label in labels if counts[label] == 1 and label not in output] for labels in inputs]
+    places = [i for i, labels in enumerate(lone) if labels]
+    if len(places) != 2 or len(lone[places[0]]) != len(lone[places[1]]):
+        return []
+    first, second = (inputs[place] for place in places)
+    is_contracted = [any(counts[label] > 1 and label not in output for label in labels) for labels in (first, second)]
+    pairs = list(zip(lone[places[0]], lone[places[1]]))
+    is_of_one_row = any(label in second and label in output for label in first)
+    return pairs if not all(is_contracted) and (len(pairs) == 1 or is_of_one_row) else []
 
 
 def summed_alone(inputs: Sequence[Labels], output: Labels) -> list[str]:

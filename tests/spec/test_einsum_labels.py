@@ -39,13 +39,21 @@ def applied(name: str, *args: Value, context: Context | None = None) -> str:
         ("bhqi,bhjd->bhqd", ("b h t t", "b h t d")),
         ("...i,...j->...", ("b d", "b d")),
         ("bi,b,bj->b", ("b 3", "b", "b 3")),
+        ("bk,bki,bj->b", ("b d", "b d t", "b t")),  # scores, and what they weigh
     ],
 )
 def test_two_labels_of_one_size_that_are_summed_apart_are_reported(equation: str, operands: tuple[str, ...]) -> None:
-    size = operands[0].split()[-1]
+    size = operands[-1].split()[-1] if len(operands) > 2 else operands[0].split()[-1]
     assert (
         said(equation, *operands) == f"i and j, both of size {size}, are summed apart, not contracted; i in place of j?"
     )
+
+
+def test_labels_of_three_operands_and_of_several_axes_are_reported() -> None:
+    wanted = "j and k, both of size d, are summed apart, not contracted; j in place of k?"
+    assert said("bi,oij,bk->bo", "b d", "o d d", "b d") == wanted
+    wanted = "h, w and x, y, each pair of size h, w, are summed apart, not contracted; h, w in place of x, y?"
+    assert said("bchw,bcxy->bc", "b c h w", "b c h w") == wanted
 
 
 def test_what_is_reported_is_the_product_of_two_sums() -> None:
@@ -79,6 +87,12 @@ def test_sublists_and_names_of_einops_are_read_likewise() -> None:
         ("ii,jj->", ("n n", "n n")),  # two traces
         ("bqk,bkd->bqd", ("b t t", "b t d")),
         ("b n d, b m d -> b", ("b n d", "b n d")),
+        ("bid,de,bje->b", ("b n d", "d d", "b n d")),  # all pairs under a bilinear form
+        ("bi,oij,bk->bo", ("b d", "o d d", "b k")),
+        ("bchw,bcxy->bc", ("b c h w", "b c x y")),
+        ("bchw,bcx->bc", ("b c h w", "b c h")),
+        ("bij,bkl->bijkl", ("b n n", "b n n")),
+        ("ij,jk,l->", ("n n", "n n", "n")),
     ],
 )
 def test_sums_that_may_be_meant_say_nothing(equation: str, operands: tuple[str, ...]) -> None:
