@@ -157,6 +157,8 @@ def without_shared(left: Sequence[Dim], right: Sequence[Dim]) -> tuple[Dim, Dim]
             others.remove(dim)
         else:
             rest.append(dim)
+    if not rest and any(dim.has_unknown for dim in left):
+        return product(left), product(right)  # (n, m) as (n, m, 3) is right for no elements, and meant for them only
     return product(rest), product(others)
 
 

@@ -162,3 +162,12 @@ def test_unflatten_names_the_axis_and_its_size() -> None:
 def test_views_of_one_quantity_stay_equal() -> None:
     q = Dim.quantity("q")
     assert apply("Tensor.view", of(b, q * 4), b, q, 4) == apply("Tensor.view", of(b, q * 4), b, -1, 4)
+
+
+def test_sizes_that_were_not_followed_may_be_none_where_nothing_else_fits() -> None:
+    context = Context()
+    rows, columns = context.fresh(), context.fresh()
+    x = TensorType.of(rows, columns)
+    assert apply("Tensor.reshape", x, rows, columns, 3) == TensorType.of(rows, columns, 3)
+    with pytest.raises(ShapeError, match=r"12\*_ elements"):
+        apply("Tensor.reshape", TensorType.of(rows, 12), rows, 3, 5)
