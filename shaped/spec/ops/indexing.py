@@ -323,7 +323,10 @@ def _shape(context: Context, axes: Sequence[Axis]) -> Shape:
 def _sliced(context: Context, axis: Axis, item: Slice) -> Axis:
     if item == FULL or isinstance(axis, Pack):
         return axis
-    return left_by("a slice", slice_length(context, axis, item))
+    length = slice_length(context, axis, item)
+    if length.constant is None and not length.has_unknown and context.is_at_least(ONE, length):
+        length = ONE  # x[:, :1] is written to be a column, not to be empty where a size is 0
+    return left_by("a slice", length)
 
 
 def slice_length(context: Context, size: Dim, item: Slice) -> Dim:

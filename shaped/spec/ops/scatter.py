@@ -14,6 +14,7 @@ from shaped.spec.op import op
 from shaped.spec.ops.arguments import shown
 from shaped.spec.ops.contraction import require_same_dtype
 from shaped.spec.promotion import excluding
+from shaped.spec.provenance import named
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, Many, TensorType, Value
 
@@ -71,6 +72,27 @@ def _require_no_longer(
             raise ShapeError(operation, reason, operands, dims=(own, limit))
 
 
+def _report_row(
+    context: Context, operation: str, index: TensorType, input: TensorType, axis: int, operands: str
+) -> None:
+    """Report an index that lies along another axis than it belongs to: one place of that axis is looked at.
+
+    Its size along `axis` is that of another axis of the input, where it has size 1 itself: of logits (b, t, v) and
+    tokens (b, t) as (b, 1, t) only step 0 is read, at the tokens of all steps.
+    """
+    if not context.certain or input.joined or index.joined or input.shape.rank is None or index.shape.rank is None:
+        return
+    own, sizes = index.shape.dims, input.shape.dims
+    axis %= max(len(sizes), 1)
+    if not own or not named(own[axis]) or sizes.count(own[axis]) != 1:
+        return
+    place = sizes.index(own[axis])
+    if place != axis and own[place] == ONE:
+        reason = f"the index has the {own[axis]} of axis {place} along axis {axis}: it is for one place of axis {place}"
+        hint = f".transpose({place}, {axis}) on the index?"
+        context.found.append(ShapeError(operation, reason, operands, hint, (own[axis],), code="shape-axes"))
+
+
 @op("gather", "torch.gather", "Tensor.gather", formula="y[i, j] = x[index[i, j], j] for dim=0")
 def gather(
     context: Context, input: TensorType, dim: Value, index: TensorType, *, sparse_grad: Value = False
@@ -84,6 +106,7 @@ def gather(
     if axis is not None:
         _require_no_longer(context, "gather", index, input, axis, operands)
         _require_within(context, "gather", index, input, axis, operands)
+        _report_row(context, "gather", index, input, axis, operands)
     return input.with_shape(index.shape)
 
 
@@ -211,6 +234,7 @@ def _scattered(
     if axis is not None:
         _require_no_longer(context, operation, index, input, axis, operands)
         _require_within(context, operation, index, input, axis, operands)
+        _report_row(context, operation, index, input, axis, operands)
     for source in counted:
         _require_no_longer(context, operation, index, source, None, operands)
         require_same_dtype(operation, input, source)

@@ -183,6 +183,14 @@ def test_symbolic_slices_read_simply() -> None:
         assert shape_at(x, FULL, item) == f"(b, {expected})"
 
 
+def test_a_slice_of_one_place_has_one_of_every_size() -> None:
+    x = of(b, Dim.quantity("stride"))
+    for item in (Slice(None, Dim.of(1)), Slice(Dim.of(-1)), Slice(Dim.of(2), Dim.of(3)), Slice(Dim.of(-2), Dim.of(-1))):
+        assert shape_at(x, FULL, item) == "(b, 1)"
+    assert shape_at(x, FULL, Slice(None, Dim.of(2))) == "(b, min(stride, 2))"
+    assert shape_at(of(b, 2), FULL, Slice(Dim.of(2), Dim.of(3))) == "(b, 0)"
+
+
 def test_a_bound_of_unknown_sign_gives_a_fresh_size() -> None:
     q = Dim.quantity("q")
     assert shape_at(of(b, t), FULL, Slice(None, q)) == "(b, _)"
