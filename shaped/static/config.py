@@ -26,7 +26,10 @@ class ConfigurationError(UsageError):
 
 @dataclass(frozen=True)
 class Choice:
-    """Codes to report, and codes not to. One that is not named goes with its parent: `shape-squeeze` with `shape`."""
+    """Codes to report, and codes not to. One that is not named goes with its parent: `shape-squeeze` with `shape`.
+
+    A code that is off by default is enabled by its own name only.
+    """
 
     enable: frozenset[str] = frozenset()
     disable: frozenset[str] = frozenset()
@@ -45,7 +48,7 @@ class Choice:
     def _reports(self, code: str, *, otherwise: bool) -> bool:
         for name in (code, parent_of(code)):
             if name in self.enable:
-                return True
+                return name == code or otherwise or CODES[code].is_default
             if name in self.disable:
                 return False
         return otherwise

@@ -39,6 +39,9 @@ NOT_YET_FOUND: dict[str, str] = {
 FOUND_ONLY_IN_CALLS = {
     "expand/latent_over_time_bad": "the batch may be as large as the number of steps",
     "mask/causal_mask_not_sliced_bad": "the sequence may be as long as the mask",
+    "device/made_on_the_cpu_bad": "the model may be on the CPU",
+    "device/input_not_moved_bad": "all of it is in main",
+    "dtype/numpy_into_a_model_bad": "the model may be called with float32",
 }
 
 # Where torch raises: told beside the cause.

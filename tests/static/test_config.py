@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shaped.codes import CODES, DEFAULT_CODES
+from shaped.codes import DEFAULT_CODES
 from shaped.static.config import CONFIGURABLE, Choice, ConfigurationError, Configurations, Paths, read
 from shaped.static.config_file import choice
 
@@ -68,7 +68,7 @@ def test_no_toml_is_parsed_that_does_not_name_shaped(folder: Path) -> None:
         ([], ["shape-axes"], {"shape", "shape-squeeze", "dtype"}, {"shape-axes"}),
         (["shape-axes"], ["shape"], {"shape-axes"}, {"shape", "shape-squeeze"}),
         (["shape"], ["shape-axes"], {"shape", "shape-squeeze"}, {"shape-axes"}),
-        (["shape"], [], {code for code in CODES if code.startswith("shape")}, set()),
+        (["shape"], ["dtype"], {code for code in DEFAULT_CODES if code.startswith("shape")}, {"shape-promotion"}),
     ],
 )
 def test_a_code_stands_for_its_sub_codes_that_are_not_named(
@@ -80,7 +80,8 @@ def test_a_code_stands_for_its_sub_codes_that_are_not_named(
 
 
 def test_a_code_that_is_off_by_default_is_reported_where_it_is_enabled() -> None:
-    assert "shape-squeeze" in choice(["shape-squeeze"], [], "").applied_to(DEFAULT_CODES - {"shape-squeeze"})
+    assert "shape-promotion" in choice(["shape-promotion"], [], "").applied_to(DEFAULT_CODES)
+    assert "shape-promotion" not in choice(["shape"], [], "").applied_to(DEFAULT_CODES)
 
 
 def test_overrides_apply_in_order_to_the_files_that_they_match(folder: Path) -> None:
