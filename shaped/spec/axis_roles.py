@@ -44,6 +44,7 @@ _SEQUENCE: Final = frozenset(
 _SEQUENCE_BESIDE_BATCH: Final = frozenset(["s", "l"])
 # Letters that are a sequence in an equation beside others: "bqk,bkd->bqd".
 _QUERIES: Final = frozenset(["q", "query", "queries", "s"])
+_HEIGHTS: Final = frozenset(["h", "height"])
 _WIDTHS: Final = frozenset(["w", "width"])
 _CHANNELS: Final = frozenset(["c", "ch", "channel", "channels"])
 _FEATURES: Final = _CHANNELS | frozenset(
@@ -88,6 +89,12 @@ def is_features(axis: Axis) -> bool:
 def is_spectrum(axis: Axis) -> bool:
     """Whether an axis is called frequencies or the like."""
     return name_of(axis) in _SPECTRUM
+
+
+def are_rows_and_columns(axes: Sequence[Axis]) -> bool:
+    """Whether axes are a height and a width, in this order, perhaps behind others: `h, w`, `t, h, w`."""
+    names = [name_of(axis) for axis in axes]
+    return len(names) > 1 and all(names) and names[-2] in _HEIGHTS and names[-1] in _WIDTHS
 
 
 def is_called_sequence(label: str) -> bool:

@@ -6,13 +6,14 @@ entry, or that a caller gets back; `matching` checks a tensor that is known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from shaped.errors import Origin
 from shaped.spec.annotation import AnnotatedAxis, AnonymousPack, ArrayAnnotation, Fixed, Named, NamedPack
 from shaped.spec.axis_arithmetic import Computed, Evaluate
-from shaped.spec.axis_order import remembered
+from shaped.spec.axis_order import Factors, remembered
+from shaped.spec.axis_roles import are_rows_and_columns
 from shaped.spec.context import Context
 from shaped.spec.dims import Dim, FloorDiv, Kind
 from shaped.spec.merged_axes import written_factors
@@ -82,9 +83,19 @@ def instantiate(
                 size = left_by("an annotation", size)
             axes.append(size)
     tensor = TensorType(Shape(_with_one_pack(axes, context)), annotation.dtype)
-    # b*t in front says what was merged into the batch; elsewhere a product is often written in any order.
-    written = written_factors(annotation.axes[0], bindings.dims, evaluate) if annotation.axes else None
-    return tensor if written is None else remembered(tensor, (written,))
+    return remembered(tensor, [*_orders(annotation, bindings, evaluate)])
+
+
+def _orders(annotation: ArrayAnnotation, bindings: Bindings, evaluate: Evaluate | None) -> Iterator[Factors]:
+    """The products of an annotation that are read as an order of axes.
+
+    b*t in front says what was merged into the batch, h*w that rows were laid one behind the other. Elsewhere a product
+    is often written in any order: scale*h, d*heads, w*h.
+    """
+    for i, axis in enumerate(annotation.axes):
+        written = written_factors(axis, bindings.dims, evaluate)
+        if written is not None and (i == 0 or are_rows_and_columns(written)):
+            yield written
 
 
 def _axis_origin(annotation: ArrayAnnotation, index: int, origin: Origin) -> Origin:
