@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shaped.spec.context import Context
-    from shaped.spec.shape import Shape
+    from shaped.spec.shape import Axis, Shape
     from shaped.spec.values import TensorType, Value
 
 # The dim 1 that torch takes where a call gives none: this very object. A 1 that somebody wrote is another.
@@ -49,7 +49,7 @@ def check_softmax(context: Context, operation: str, tensor: TensorType, dim: Val
         _check_default(context, operation, tensor, 0 if tensor.shape.rank == 3 else 1)
         return
     place, role = _axis(tensor.shape, ONE if dim is None else dim)
-    is_inner = place < len(axes) - 1 and axes[-1] != ONE
+    is_inner = place < len(axes) - 1 and not _may_be_one(axes[-1])
     is_of_heads = len(axes) > 3 and (role is Role.HEAD or (place == len(axes) - 3 and _is_attention(tensor.shape)))
     is_of_tokens = role is Role.SEQUENCE and is_vocabulary(axes[-1])
     if is_inner and (role is Role.BATCH or is_of_heads or is_of_tokens):
@@ -120,6 +120,11 @@ def _check_default(context: Context, operation: str, tensor: TensorType, place: 
 def _is_attention(shape: Shape) -> bool:
     """Whether the last two axes are the same sequence, as in the scores (b, heads, t, t) of an attention."""
     return shape.axes[-2:-1] == shape.axes[-1:] and roles(shape.axes)[-1] is Role.SEQUENCE
+
+
+def _may_be_one(axis: Axis) -> bool:
+    """Whether an axis has size 1 or was not followed, as the result of a layer that a caller gives."""
+    return axis == ONE or not isinstance(axis, Dim) or any(symbol.is_fresh for symbol in axis.symbols())
 
 
 def _axis(shape: Shape, dim: Value) -> tuple[int, Role | None]:

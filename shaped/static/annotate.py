@@ -15,7 +15,7 @@ from shaped.spec.matching import fits, match
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType
 from shaped.static import annotations as forms
-from shaped.static import functions, objects, tlists
+from shaped.static import functions, layers, objects, tlists
 from shaped.static.annotations import TypeForm
 from shaped.static.operators import NOT_FOLLOWED
 from shaped.static.report import Diagnostic
@@ -208,7 +208,7 @@ def promised(
             return DictValue({}, complete=False)
         case forms.ClassForm(qualified_name=qualified):
             cls = interpreter.classes.get(qualified)
-            return _object(interpreter, cls, name) if cls is not None else UNKNOWN
+            return _object(interpreter, cls, name) if cls is not None else layers.any_layer(context, qualified)
         case forms.IntForm():
             return any_int(interpreter, name) if unbound is Kind.NAME else context.fresh(low=None)
         case forms.FloatForm():

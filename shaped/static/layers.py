@@ -1,10 +1,20 @@
-"""Classes of layers that a constructor is given: `norm_layer=nn.LayerNorm`, `act_layer=nn.GELU`."""
+"""Layers that are given: their classes, `norm_layer=nn.LayerNorm`, and layers themselves, `head: nn.Linear`."""
 
 from __future__ import annotations
 
+import inspect
+from typing import TYPE_CHECKING
+
+from shaped.spec.op import find_module
 from shaped.spec.values import UNKNOWN
 from shaped.static.names import canonical
 from shaped.static.values import External, Maybe, Partial, StaticValue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shaped.spec.context import Context
+    from shaped.spec.op import Module
 
 # One of these is given where another one is the default: all keep the shape of what they are applied to.
 _KEEPING = frozenset(
@@ -30,3 +40,15 @@ def makes_kept_shapes(name: str, default: StaticValue) -> bool:
         return False
     module, _, word = canonical(made.name).rpartition(".")
     return module.startswith("torch.nn") and word in _KEEPING
+
+
+def any_layer(context: Context, name: str) -> StaticValue:
+    """Any layer of a class of `torch.nn`, whose sizes and options were not followed."""
+    module = find_module(canonical(name))
+    if module is None:
+        return UNKNOWN
+    parameters = list(inspect.signature(module.__init__).parameters.values())[2:]
+    if any(parameter.kind is not parameter.POSITIONAL_OR_KEYWORD for parameter in parameters):
+        return UNKNOWN
+    make: Callable[..., Module] = module  # every module takes the context first, then torch's own parameters
+    return make(context, **{parameter.name: UNKNOWN for parameter in parameters})

@@ -1,4 +1,4 @@
-"""Classes of layers among the arguments of a constructor."""
+"""Classes of layers among the arguments of a constructor, and layers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from shaped.static.check import Checker
 
 HEAD = """\
 from functools import partial
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 """
@@ -75,3 +76,22 @@ class Net(nn.Module):
 def test_a_call_says_which_class_it_gives() -> None:
     source = net("norm=nn.LayerNorm") + "\n\ndef f(x: Tensor) -> Tensor:\n    return Net(3, nn.Flatten)(x)\n"
     assert "Net(3, nn.Flatten)(x)" in shapes(source.replace("norm(width)", "norm()"))
+
+
+def test_a_layer_that_is_given_keeps_the_axes_that_its_class_keeps() -> None:
+    found = shapes(
+        """
+def embedded(x: "Float[Tensor, 'b t d']", head: nn.Linear, ids: "Int[Tensor, 'b t']", table: nn.Embedding) -> Tensor:
+    return head(x) + table(ids)
+
+class Adapted(nn.Module):
+    def __init__(self, layer: nn.Linear, rank: int) -> None:
+        super().__init__()
+        self.layer, self.down = layer, nn.Linear(layer.in_features, rank)
+
+    def forward(self, x: "Float[Tensor, 'b t d']") -> Tensor:
+        return self.layer(x), self.down(x)
+"""
+    )
+    assert found["head(x)"] == found["table(ids)"] == found["self.layer(x)"] == "b t _"
+    assert found["self.down(x)"] == "b t rank"

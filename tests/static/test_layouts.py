@@ -241,3 +241,38 @@ def test_the_class_axis_is_no_sequence() -> None:
             return F.ctc_loss(x.log_softmax(-1), y, n, m)  # error[shape-layout]: ctc_loss
         """
     )
+
+
+def test_channels_are_dropped_where_they_stand() -> None:
+    assert is_reported_as_marked(
+        """
+        class Net(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.drop = nn.Dropout2d(0.5)
+
+            def forward(self, x: Float[Tensor, "b h w c"]) -> Tensor:
+                return self.drop(x)  # error[shape-layout]: dropout2d
+
+            def right(self, x: Float[Tensor, "b c h w"]) -> Tensor:
+                return self.drop(x)
+
+            def whole_words(self, x: Float[Tensor, "b t c"]) -> Tensor:
+                return F.dropout1d(x) + self.drop(x.unsqueeze(-1)).squeeze(-1)
+        """
+    )
+
+
+def test_a_softmax_behind_a_layer_that_is_given() -> None:
+    assert is_reported_as_marked(
+        """
+        def weights(x: Float[Tensor, "b t d"], score: nn.Linear) -> Tensor:
+            return F.softmax(score(x).squeeze(-1), 0)  # error[shape-reduce]: b, the batch
+
+        def right(x: Float[Tensor, "b t d"], score: nn.Linear) -> Tensor:
+            return F.softmax(score(x).squeeze(-1), 1)
+
+        def of_samples(x: Float[Tensor, "b d"], score: nn.Linear) -> Tensor:
+            return F.softmax(score(x), 0)
+        """
+    )

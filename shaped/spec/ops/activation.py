@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
+from shaped.spec.axis_layout import check_channels
 from shaped.spec.broadcast import uncertain_if_joined
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.dtypes import BOOL, COMPLEX, INTEGERS
@@ -111,11 +112,15 @@ _ACTIVATIONS = [
 ]
 # dropout(x, training=False) takes integers too, so an integer tensor is refused only where it is always an error.
 _MAY_DO_NOTHING = {"dropout", "dropout1d", "dropout2d", "dropout3d"}
+# Channels of images; those of a sequence (b, t, d), which are words, are dropped by dropout1d on purpose.
+_OF_CHANNELS = {"dropout2d": 2, "dropout3d": 3}
 
 
 def _declare_activation(row: _Activation) -> None:
     def rule(context: Context, input: TensorType, *args: Value, **kwargs: Value) -> Value:
         refused = frozenset() if row.name in _MAY_DO_NOTHING else row.refuses
+        if row.name in _OF_CHANNELS:
+            check_channels(context, row.name, input, _OF_CHANNELS[row.name])
         dtype = excluding(row.name, input.dtype, refused, "tensors are not allowed")
         return input.with_dtype(as_float(dtype) if row.to_float else dtype)
 
