@@ -93,7 +93,7 @@ def check_sequence(
     >>> print(context.found[0], context.found[0].hint, sep="; ")
     lstm: (b, t, d): axis 0, b, is the batch and is read as the sequence (batch_first=False); batch_first=True?
     """
-    if not context.certain or tensor.shape.rank is None or tensor.shape.rank < 3 or batch_first is None:
+    if not context.is_clear or tensor.shape.rank is None or tensor.shape.rank < 3 or batch_first is None:
         return False
     along, beside = (1, 0) if batch_first else (0, 1)
     dims = tensor.shape.dims
@@ -119,7 +119,7 @@ def check_sequence(
 
 def check_unbatched(context: Context, operation: str, tensor: TensorType) -> None:
     """Report a batch of single steps (b, d) that a recurrent network reads as one sequence without a batch."""
-    if context.certain and tensor.shape.rank == 2 and Role.BATCH in _roles_by_axis(tensor)[0]:
+    if context.is_clear and tensor.shape.rank == 2 and Role.BATCH in _roles_by_axis(tensor)[0]:
         batch = tensor.shape.dims[0]
         reason = f"axis 0, {batch}, is the batch and is read as the sequence, as there is no other axis for it"
         _report(context, operation, reason, str(tensor), "unsqueeze an axis for the sequence?", (batch,))
@@ -137,7 +137,7 @@ def check_padded(context: Context, subject: str, tensor: TensorType, axis: int, 
         operands: the tensor and the annotation, for the message.
     """
     dims = tensor.shape.dims
-    if context.certain and _is_padded_length(dims[axis]) and roles([wanted]) == (Role.BATCH,) and wanted in dims:
+    if context.is_clear and _is_padded_length(dims[axis]) and roles([wanted]) == (Role.BATCH,) and wanted in dims:
         reason = f"axis {axis} is the padded length, and the batch {wanted} is axis {dims.index(wanted)}"
         _report(context, subject, reason, operands, "batch_first=True where it was padded?", (wanted,))
 
@@ -151,7 +151,7 @@ def check_heads(context: Context, operation: str, operands: Sequence[TensorType]
         operands: query and key.
         shown: all operands, for the message.
     """
-    if not context.certain or any(each.shape.rank != 4 for each in operands):
+    if not context.is_clear or any(each.shape.rank != 4 for each in operands):
         return
     for tensor in operands:
         sequence, heads = _roles_by_axis(tensor)[1:3]
@@ -190,7 +190,7 @@ def check_channels(
     avg_pool2d: (b, h, w, c): axis 3, c, holds the channels and is read as the width; .permute(0, 3, 1, 2)?
     """
     rank = tensor.shape.rank
-    if not context.certain or rank is None or rank < max(count + 1, 3):
+    if not context.is_clear or rank is None or rank < max(count + 1, 3):
         return
     dims = tensor.shape.dims
     *_, before, between, last = dims
@@ -212,7 +212,7 @@ def check_channels(
 
 def check_classes(context: Context, operation: str, tensor: TensorType, operands: str) -> None:
     """Report probabilities (b, t, classes) whose axis 1, which holds the classes for torch, is a sequence."""
-    if not context.certain or tensor.shape.rank != 3:
+    if not context.is_clear or tensor.shape.rank != 3:
         return
     held, last = _roles_by_axis(tensor), tensor.shape.dims[-1]
     if Role.BATCH in held[0] and Role.SEQUENCE in held[1] and _is_called(last, _CLASSES):

@@ -87,7 +87,7 @@ def _between(before: Sequence[Dim], after: Sequence[Dim]) -> tuple[list[Dim], li
 
 
 def _is_certain(context: Context, tensor: TensorType) -> bool:
-    return context.certain and not tensor.joined and REINTERPRETED not in tensor.merged
+    return context.is_clear and not tensor.joined and REINTERPRETED not in tensor.merged
 
 
 def factors_of(tensor: TensorType, dim: Dim) -> Factors:

@@ -109,12 +109,13 @@ def broadcast_sizes(
 @contextmanager
 def uncertain_if_joined(context: Context, *tensors: TensorType) -> Iterator[None]:
     """Within it, what holds for only some named sizes is no error if a tensor's shape was joined from several paths."""
-    before = context.certain
-    context.certain = before and not any(tensor.joined for tensor in tensors)
+    before, repeats = context.certain, context.repeats
+    if any(tensor.joined for tensor in tensors):
+        context.certain = context.repeats = False
     try:
         yield
     finally:
-        context.certain = before
+        context.certain, context.repeats = before, repeats
 
 
 def is_joined(*tensors: TensorType) -> bool:

@@ -23,6 +23,8 @@ class Context:
     Args:
         facts: what is known about sizes here.
         certain: False where paths were joined or a condition was not understood: a SOMETIMES becomes an assumption.
+        guarded: whether it is under a condition that was not understood.
+        repeats: whether it stands for all rounds of a loop, and was clear when the loop began.
         defaults: the values that callers' ints have when they are not given: code that holds for them is no error.
         settings: what the program sets for all tensors: the default device, whether dtypes are cast behind its back.
         found: faults that do not stop the program: code that runs and means something else (`shape-squeeze`).
@@ -31,11 +33,19 @@ class Context:
 
     facts: Facts = field(default_factory=Facts)
     certain: bool = True
+    guarded: bool = False
+    repeats: bool = False
     assumptions: list[str] = field(default_factory=list)
     defaults: dict[Symbol, Dim] = field(default_factory=dict)
     found: list[Fault] = field(default_factory=list)
     settings: Settings = field(default_factory=Settings)
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether what runs and is wrong is said here: the path is certain, or uncertain only because it stands for all
+        rounds of a loop. A tensor that rounds change counts as joined."""
+        return self.certain or (self.repeats and not self.guarded)
 
     def fresh(self, low: int | None = 0, *, name: str = "") -> Dim:
         """A size that was not followed, at least `low`; printed as `name` if an annotation names it."""

@@ -40,7 +40,7 @@ def check_labels(
     text: str,
 ) -> None:
     """Report labels that cannot be meant, given their sizes; `text` shows equation and operands in messages."""
-    if len(inputs) < 2 or not context.certain or any(operand.joined for operand in operands):
+    if len(inputs) < 2 or not context.is_clear or any(operand.joined for operand in operands):
         return
     alone = summed_alone(inputs, output)
     twice = repeated(inputs)
@@ -68,15 +68,16 @@ def summed_apart(inputs: Sequence[Labels], output: Labels) -> list[tuple[str, st
     >>> summed_apart(["bi", "oij", "bk"], "bo"), summed_apart(["bchw", "bcxy"], "bc"), summed_apart(["id", "jd"], "")
     ([('j', 'k')], [('h', 'x'), ('w', 'y')], [])
     """
-    counts = Counter(label for labels in inputs for label in labels if isinstance(label, str))
-    lone = [[str(label) for label in labels if counts[label] == 1 and label not in output] for labels in inputs]
+    named = [[label for label in labels if isinstance(label, str)] for labels in inputs]
+    counts = Counter(label for labels in named for label in labels)
+    lone = [[label for label in labels if counts[label] == 1 and label not in output] for labels in named]
     places = [i for i, labels in enumerate(lone) if labels]
     if len(places) != 2 or len(lone[places[0]]) != len(lone[places[1]]):
         return []
-    first, second = (inputs[place] for place in places)
+    first, second = (named[place] for place in places)
     is_contracted = [any(counts[label] > 1 and label not in output for label in labels) for labels in (first, second)]
     pairs = list(zip(lone[places[0]], lone[places[1]]))
-    is_of_one_row = any(label in second and label in output for label in first)
+    is_of_one_row = any(label in inputs[places[1]] and label in output for label in inputs[places[0]])
     return pairs if not all(is_contracted) and (len(pairs) == 1 or is_of_one_row) else []
 
 

@@ -55,13 +55,13 @@ def match(
     shaped.errors.ShapeError: argument x of Mlp.forward: (b, 4, 45, 64) does not match "b 3 h w": axis 1 is 4, not 3
     """
     subject = f"{what} of {operation}" if operation else what
-    certain = context.certain
-    # What holds for only some sizes of a joined tensor is no error.
-    context.certain = certain and not tensor.joined
+    certain, repeats = context.certain, context.repeats
+    if tensor.joined:  # what holds for only some of its sizes is no error
+        context.certain = context.repeats = False
     try:
         return _Match(annotation, tensor, bindings, context, evaluate, subject).run()
     finally:
-        context.certain = certain
+        context.certain, context.repeats = certain, repeats
 
 
 def fits(
@@ -76,7 +76,7 @@ def fits(
 
     Binds and learns nothing.
     """
-    probe = replace(context, certain=False, assumptions=[])
+    probe = replace(context, certain=False, repeats=False, assumptions=[])
     matching = _Match(annotation, tensor, bindings.copy(), probe, evaluate, "", is_probe=True)
     try:
         matching.run()
@@ -101,7 +101,7 @@ class _Match:
     def run(self) -> TensorType:
         dtype = self._dtype()
         result = replace(self.tensor, shape=self._shape(), dtype=dtype)
-        if result.merged and not self.is_probe and self.context.certain:
+        if result.merged and not self.is_probe and self.context.is_clear:
             self._look_at_merged_axes(result)
         return result
 

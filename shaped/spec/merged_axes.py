@@ -79,7 +79,7 @@ def kept(context: Context, name: str, file: str, operands: Sequence[TensorType],
         result: what its rule gave.
     """
     file = file.rpartition(".")[2]
-    if len(operands) > 1 and file in _TOGETHER | _LOSSES and context.certain and isinstance(result, TensorType):
+    if len(operands) > 1 and file in _TOGETHER | _LOSSES and context.is_clear and isinstance(result, TensorType):
         _require_one_order(context, name, operands, None if file in _LOSSES else result)
     axes = _KEPT_BY_NAME.get(name, _KEPT.get(file))
     if axes is None:

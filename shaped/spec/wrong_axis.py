@@ -157,7 +157,7 @@ def _report(
 ) -> None:
     """Report the axis at `place`, if the shape is certain."""
     axis = tensor.shape.axes[place]
-    if not context.certain or tensor.joined or not isinstance(axis, Dim):
+    if not context.is_clear or tensor.joined or not isinstance(axis, Dim):
         return
     role = roles(tensor.shape.axes)[place]
     number = place if tensor.shape.rank is not None else place - len(tensor.shape.axes)

@@ -153,11 +153,11 @@ def _counts(body: Sequence[ast.stmt], name: str) -> bool:
 
 def _faults(interpreter: Interpreter, end: End, run: Callable[[StaticValue], object]) -> list[tuple[ast.AST, Fault]]:
     context = interpreter.context
-    facts, certain, outer = context.facts, context.certain, interpreter.findings
+    facts, certain, repeats, outer = context.facts, context.certain, context.repeats, interpreter.findings
 
     def round_at_end() -> None:
         context.facts = facts.with_at_least(end.most, end.least)
-        context.certain = False
+        context.certain = context.repeats = False
         run(end.item)
 
     findings = interpreter.findings = Findings(interpreter.muted + 1)
@@ -166,6 +166,7 @@ def _faults(interpreter: Interpreter, end: End, run: Callable[[StaticValue], obj
     finally:
         interpreter.findings = outer
         interpreter.restore(facts, certain)
+        context.repeats = repeats
     return findings.faults
 
 

@@ -113,7 +113,6 @@ class Interpreter:
         self.faulty: set[int] = set()  # functions that are wrong for all callers
         self.in_trial = 0
         self.operands: dict[int, Changes] = {}  # what later operands of `and` and `or` change where they are read
-        self.guarded = False  # under a condition that was not understood
         self.findings: Findings | None = None  # where the faults of a trial are kept that is to be looked at
         self._found: dict[tuple[int, str], Diagnostic] = {}
 
@@ -290,6 +289,15 @@ class Interpreter:
         finally:
             self.frame = previous
             self.counting = counting
+
+    @property
+    def guarded(self) -> bool:
+        """Whether the path under way is under a condition that was not understood."""
+        return self.context.guarded
+
+    @guarded.setter
+    def guarded(self, guarded: bool) -> None:
+        self.context.guarded = guarded
 
     def restore(self, facts: Facts, certain: bool) -> None:
         """Go back to what a path knew. Divisions that were meant to leave no rest stay so: `d_model // n_heads` of a

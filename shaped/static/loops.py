@@ -145,17 +145,17 @@ def _run_counted(
     interpreter: Interpreter, starts: Sequence[Callable[[], None]], body: list[ast.stmt], orelse: list[ast.stmt]
 ) -> bool:
     context = interpreter.context
-    certain = context.certain
+    certain, repeats = context.certain, context.repeats
     if starts and _changes_shapes(interpreter, starts[0], body):
         # What one round leaves to the next is joined with what was there before.
-        context.certain = False
+        context.certain = context.repeats = False
     loop = Loop(0, interpreter.journal.depth())
 
     def run() -> bool:
         return all(_round(interpreter, start, body, loop) for start in starts) and interpreter.execute(orelse)
 
     goes_on, changes = interpreter.journal.on_path(run)
-    context.certain = certain
+    context.certain, context.repeats = certain, repeats
     ends = [*([changes] if goes_on else []), *loop.breaks]
     interpreter.join_paths(ends)
     return bool(ends)
@@ -197,7 +197,8 @@ def _run_widened(
     grown = _widen_entry(interpreter, start, body)
     if check_ends is not None:
         check_ends()
-    certain = context.certain
+    certain, repeats = context.certain, context.repeats
+    context.repeats = context.is_clear
     context.certain = False
     loop = Loop(0, interpreter.journal.depth())
 
@@ -205,7 +206,7 @@ def _run_widened(
         return _round(interpreter, start, body, loop)
 
     goes_on, changes = interpreter.journal.on_path(run)
-    context.certain = certain
+    context.certain, context.repeats = certain, repeats
     ends = [*([changes] if goes_on else []), *loop.breaks]
     entries = {change: slots.get(key) for change, (slots, key, _) in changes.slots.items() if change in grown}
     never_skipped = count is not None and context.is_at_least(count, 1)

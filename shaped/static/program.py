@@ -36,6 +36,7 @@ def run_alone(
     The ranks that its body gives to its parameters on every path to an end they have from the start: it is run again.
     """
     facts, certain, guarded = interpreter.context.facts, interpreter.context.certain, interpreter.guarded
+    repeats, interpreter.context.repeats = interpreter.context.repeats, False
     ranks: dict[str, int] = {}
     while True:
         frame = interpreter.new_frame(function.module, function.environment, scope or _scope(function), function)
@@ -64,7 +65,7 @@ def run_alone(
     if function.name.endswith((".__init__", ".__post_init__")):
         interpreter.facts_of[id(receiver)] = objects.chosen_by_caller(interpreter.context.facts, frame.bindings)
     interpreter.restore(facts, certain)
-    interpreter.guarded = guarded
+    interpreter.guarded, interpreter.context.repeats = guarded, repeats
     return result
 
 

@@ -112,7 +112,7 @@ def _with(interpreter: Interpreter, node: ast.With | ast.AsyncWith) -> bool:
 
 
 def _try(interpreter: Interpreter, node: ast.Try | ast.TryStar) -> bool:
-    facts, certain = interpreter.context.facts, interpreter.context.certain
+    facts, certain, repeats = interpreter.context.facts, interpreter.context.certain, interpreter.context.repeats
     live: list[Changes] = []
 
     def normal() -> bool:
@@ -132,7 +132,7 @@ def _try(interpreter: Interpreter, node: ast.Try | ast.TryStar) -> bool:
     after_body = interpreter.context.facts
     for handler in node.handlers:
         interpreter.context.facts = facts
-        interpreter.context.certain = False
+        interpreter.context.certain = interpreter.context.repeats = False
 
         def handle(handler: ast.ExceptHandler = handler) -> bool:
             # What the body changed may or may not have happened before it raised.
@@ -146,7 +146,7 @@ def _try(interpreter: Interpreter, node: ast.Try | ast.TryStar) -> bool:
             live.append(after)
     interpreter.join_paths(live)
     interpreter.context.facts = after_body if goes_on and len(live) == 1 else facts
-    interpreter.context.certain = certain
+    interpreter.context.certain, interpreter.context.repeats = certain, repeats
     with interpreter.journal.watching() as touched_finally:
         goes_on = interpreter.execute(node.finalbody)
     left.forget(touched_finally)

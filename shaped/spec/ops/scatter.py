@@ -80,7 +80,7 @@ def _report_row(
     Its size along `axis` is that of another axis of the input, where it has size 1 itself: of logits (b, t, v) and
     tokens (b, t) as (b, 1, t) only step 0 is read, at the tokens of all steps.
     """
-    if not context.certain or input.joined or index.joined or input.shape.rank is None or index.shape.rank is None:
+    if not context.is_clear or input.joined or index.joined or input.shape.rank is None or index.shape.rank is None:
         return
     own, sizes = index.shape.dims, input.shape.dims
     axis %= max(len(sizes), 1)
