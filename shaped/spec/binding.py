@@ -137,6 +137,7 @@ class _Entry:
                 return Dim.of(constant)
             case Computed(broadcastable=False):
                 for name in axis.names:
+                    self.bind_argument(name)
                     self.name(name)
                 size = computed_size(axis, self.bindings, self.context, self.evaluate)
                 return self.context.fresh() if size is None else size
@@ -148,6 +149,13 @@ class _Entry:
             new = Dim.name(name, self.bindings.scope) if universal else self.context.fresh(self.least, name=name)
             self.bindings.dims[name] = new
         return self.bindings.dims[name]
+
+    def bind_argument(self, name: str) -> None:
+        """Take a name of arithmetic, h of h*w, for the int argument of this name, since no axis has it alone."""
+        given = self.evaluate(name) if self.unbound is Kind.NAME and self.evaluate is not None else None
+        symbol = given.symbol if given is not None else None
+        if given is not None and symbol is not None and symbol.kind is Kind.QUANTITY and symbol.name == name:
+            self.bindings.dims.setdefault(name, given)
 
     def pack(self, axis: NamedPack | AnonymousPack) -> tuple[Axis, ...]:
         if isinstance(axis, AnonymousPack) or axis.broadcastable or axis.by_leaf:

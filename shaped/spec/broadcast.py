@@ -147,8 +147,13 @@ def _broadcast_dims(
 
 
 def _one(rows: Sequence[tuple[Dim, ...]], offset: int, length: int) -> Dim:
-    """The size 1 of an axis at which all operands have it: a new one if an operand of full rank made it anew."""
-    ones = [row[-offset] for row in rows if len(row) == length]
+    """The size 1 of an axis at which all operands have it: a new one if an operand of full rank made it anew.
+
+    One number for each image, (b, 1, 1, 1), does not make the channel of masks (b, 1, h, w) anew.
+    """
+    whole = [row for row in rows if len(row) == length]
+    varied = [row for row in whole if offset < 3 or any(size != ONE for size in row[-offset:])] or whole
+    ones = [row[-offset] for row in varied]
     return next((one for one in ones if one.origin is None), ones[0])
 
 

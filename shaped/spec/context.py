@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from shaped.errors import Fault, ShapeError
+from shaped.spec.axis_roles import are_batch_and_features
 from shaped.spec.dims import Dim, DimLike, Kind, Symbol
 from shaped.spec.divisible import divisions, holds_if_divisible
 from shaped.spec.dtypes import ANY_DTYPE, DType
@@ -116,7 +117,8 @@ class Context:
         """Demand a == b and give the size that both are, the better known of the two.
 
         `among` are the axes of the operands. A dim name is not taken to be a caller's int that the same operand has at
-        another axis: `(batch, time, d_model)` does not fit where `d_model` has to stand at axis 1.
+        another axis: `(batch, time, d_model)` does not fit where `d_model` has to stand at axis 1. Nor is a batch taken
+        to be a caller's number of features.
 
         Raises:
             Fault: `fault()` with the sizes for which it fails, when no sizes satisfy it or, on a certain path, when
@@ -129,10 +131,16 @@ class Context:
         elif verdict.status is Status.SOMETIMES and holds_if_divisible(self.facts.normalize(a - b)):
             self._assume_divisible(a, b)
         else:
-            if verdict.status is Status.ASSUMABLE and self._stands_elsewhere(a, b, among):
+            if verdict.status is Status.ASSUMABLE and self._are_unlike(a, b, among):
                 verdict = self._fails_elsewhere(a, b)
             self._require(verdict, fault)
         return b if _is_better_known(b, a) else a
+
+    def _are_unlike(self, a: Dim, b: Dim, among: Sequence[tuple[Dim, ...]]) -> bool:
+        is_learned = self.facts.normalize(a) != a or self.facts.normalize(b) != b
+        if not is_learned and (are_batch_and_features(a, b) or are_batch_and_features(b, a)):
+            return True
+        return self._stands_elsewhere(a, b, among)
 
     def _stands_elsewhere(self, a: Dim, b: Dim, among: Sequence[tuple[Dim, ...]]) -> bool:
         for name, other in ((a, b), (b, a)):

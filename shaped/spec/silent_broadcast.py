@@ -4,6 +4,7 @@
   the new axis for it, as `x[:, None] - x`; it is not where the size 1 was declared or left over: by an annotation, by
   `nn.Linear(d, 1)`, by `gather`.
 - One row of a table, taken at the length of a sequence, is spread over the sequence: `x + table[:, x.shape[1]]`.
+- Positions of a table, as many as there are samples, are repeated along the sequence: `x + table[: x.shape[0]]`.
 - A scalar that a loss or a sum without a dim gave is spread over the elements that it was taken over.
 
 Who wants every new axis written out asks for `shape-promotion`: all broadcasts of different ranks along named axes.
@@ -14,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from shaped.errors import ShapeError
-from shaped.spec.atoms import Kind
+from shaped.spec.atoms import Kind, Min
 from shaped.spec.axis_roles import Role, roles
 from shaped.spec.dims import ONE, Dim
 from shaped.spec.provenance import REDUCTIONS, Counted, Filled, Reduced, Row, is_left_over, named
@@ -48,6 +49,8 @@ def report_unmeant(
     """
     if len(tensors) < 2 or any(tensor.joined for tensor in tensors):
         return
+    if operation == "add" and len(tensors) == 2:
+        _report_table(context, *tensors, shown)
     first = tensors[0].shape.axes
     if all(len(tensor.shape.axes) == len(first) for tensor in tensors):
         return
@@ -61,6 +64,25 @@ def report_unmeant(
             return
     if any(is_left_over(axis) for tensor in tensors for axis in tensor.shape.axes if isinstance(axis, Dim)):
         _report_pairs(context, operation, tensors, shape, shown)
+
+
+def _report_table(context: Context, left: TensorType, right: TensorType, shown: Callable[[], str]) -> None:
+    """Report positions (n, 1, d) that are read as many as there are samples, and added to (batch, sequence, d)."""
+    for table, other in ((left, right), (right, left)):
+        if table.shape.rank == other.shape.rank == 3 and table.shape.dims[1] == ONE:
+            batch, sequence, _ = other.shape.dims
+            atom = table.shape.dims[0].single_atom
+            is_cut = isinstance(atom, Min) and batch in atom.choices and not _is_of_batches(atom, batch)
+            if is_cut and roles(other.shape.axes)[:2] == (Role.BATCH, Role.SEQUENCE):
+                reason = f"the rows of {table} are as many as axis 0, {batch}, the batch, and repeated along {sequence}"
+                hint = f"rows for the {sequence} of axis 1?"
+                dims = (batch, sequence)
+                context.found.append(ShapeError("add", reason, shown(), hint, dims, code="shape-broadcast"))
+
+
+def _is_of_batches(least: Min, batch: Dim) -> bool:
+    """Whether a table has a row for each sample that a batch may have, `max_batch_size`."""
+    return any("batch" in str(choice).lower() or "bs" in str(choice) for choice in least.choices if choice != batch)
 
 
 def _report_promotion(

@@ -535,3 +535,40 @@ def test_ranks_that_differ_are_reported_where_that_is_asked_for() -> None:
         """
     assert is_reported_as_marked(program, DEFAULT_CODES | {"shape-promotion"})
     assert is_silent(program.replace("# error", "# "))
+
+
+def test_positions_that_are_read_for_the_batch_are_reported() -> None:
+    assert is_reported_as_marked(
+        """
+        class Positions(nn.Module):
+            def __init__(self, d: int, max_len: int = 5000, max_batch: int = 64) -> None:
+                super().__init__()
+                self.table = nn.Parameter(torch.zeros(max_len, 1, d))
+                self.noise = nn.Parameter(torch.zeros(max_batch, 1, d))
+
+            def forward(self, x: Float[Tensor, "batch seq d"]) -> Tensor:
+                return x + self.table[: x.size(0)]  # error[shape-broadcast]: as many as axis 0, batch
+
+            def sequence_first(self, x: Float[Tensor, "seq batch d"]) -> Tensor:
+                return x + self.table[: x.size(0)]
+
+            def turned(self, x: Float[Tensor, "batch seq d"]) -> Tensor:
+                x = x.transpose(0, 1)
+                return (x + self.table[: x.size(0)]).transpose(0, 1)
+
+            def of_each_sample(self, x: Float[Tensor, "batch seq d"]) -> Tensor:
+                return x + self.noise[: x.size(0)]
+        """
+    )
+
+
+def test_a_number_for_each_image_makes_no_channel() -> None:
+    assert is_reported_as_marked(
+        """
+        def noised(x: Float[Tensor, "b 1 28 28"], noise: Float[Tensor, "b 28 28"], a: Float[Tensor, "b"]) -> Tensor:
+            return x * a.view(-1, 1, 1, 1) + noise  # error[shape-broadcast]: all pairs of b
+
+        def right(x: Float[Tensor, "b 1 28 28"], noise: Float[Tensor, "b 28 28"], a: Float[Tensor, "b"]) -> Tensor:
+            return x * a.view(-1, 1, 1, 1) + noise[:, None]
+        """
+    )

@@ -193,8 +193,11 @@ def _interleaved(context: Context, input: TensorType, repeats: Value, dim: Value
     if axis is None or own is None:
         return input.with_shape(Shape.of(context.fresh_pack()) if shape.rank == 0 else unknown_sizes(context, shape))
     result = input.with_shape(shape.replace(axis, _interleaved_size(context, input, own, repeats, output_size)))
-    if not isinstance(repeats, Dim) or ONE in (own, repeats) or dim is None:
+    if not isinstance(repeats, Dim) or ONE in (own, repeats) or input.shape.rank is None:
         return result
+    if dim is None:  # of all axes as one
+        factors = [factor for each in input.shape.dims for factor in factors_of(input, each) if factor != ONE]
+        return remembered(result, ((*factors, repeats),))
     return remembered(result, (*input.merged, (*factors_of(input, own), repeats)))
 
 
