@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Union
 from shaped.spec.atoms import Atom, FloorDiv, Kind, Min, Monomial, Symbol, multiply, order_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from shaped.errors import Origin
 
@@ -380,7 +380,7 @@ def maximum(*dims: DimLike) -> Dim:
     return -minimum(*(-Dim.of(dim) for dim in dims))
 
 
-def product(dims: Iterator[Dim] | tuple[Dim, ...] | list[Dim]) -> Dim:
+def product(dims: Iterable[Dim]) -> Dim:
     """The product of `dims`: the number of elements of a shape."""
     return math.prod(dims, start=ONE)
 

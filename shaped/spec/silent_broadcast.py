@@ -50,7 +50,7 @@ def report_unmeant(
     if len(tensors) < 2 or any(tensor.joined for tensor in tensors):
         return
     if operation == "add" and len(tensors) == 2:
-        _report_table(context, *tensors, shown)
+        _report_table(context, tensors[0], tensors[1], shown)
     first = tensors[0].shape.axes
     if all(len(tensor.shape.axes) == len(first) for tensor in tensors):
         return

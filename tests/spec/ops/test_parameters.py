@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shaped.spec.context import Context
-from shaped.spec.dtypes import FLOAT, FLOAT32, INT64
+from shaped.spec.dtypes import FLOAT32, INT64
 from shaped.spec.op import find_op
 from shaped.spec.values import UNKNOWN, TensorType
 from tests.spec.ops.modules import B, make
