@@ -86,7 +86,6 @@ _DEMANDS: dict[str, dict[str, _Allowed]] = {
         "input": _Allowed(_WHOLE, "an integer dtype", ""),
         "other": _Allowed(_WHOLE, "an integer", ""),
     },
-    "lerp": {"input": _FLOATING},
     "binary_cross_entropy_with_logits": {"input": _FLOATING, "target": _FLOATING},
     "binary_cross_entropy": {"input": _FLOATING, "target": _FLOATING},
     "nn.functional.gumbel_softmax": {"logits": _FLOATING},
@@ -172,7 +171,7 @@ _FILLED = {
     "clamp_max": ("max",),
 }
 _DRAWS_FLOATS = frozenset(["rand", "randn", "rand_like", "randn_like"])
-_KNOWN = frozenset([*_DEMANDS, *_OF_FLOAT_RESULT, *_ALIKE, *_ALIKE_BUT_HALF, *_PRODUCTS, *_DROPOUTS, *_FILLED])
+_KNOWN = frozenset(["lerp", *_DEMANDS, *_OF_FLOAT_RESULT, *_ALIKE, *_ALIKE_BUT_HALF, *_PRODUCTS, *_DROPOUTS, *_FILLED])
 _FILLS_RESULT = frozenset(["full", "full_like", "new_full"])
 _LARGEST = {
     "float16": 65504.0,
@@ -212,6 +211,9 @@ def check(operation: str, arguments: Mapping[str, Value], result: Value) -> None
         _require_room(operation, filled, [arguments.get(each) for each in _FILLED[name]])
     elif name in _FILLS_RESULT:
         _require_room(operation, result, [arguments.get("fill_value")])
+    if name == "lerp" and not isinstance(arguments.get("weight"), TensorType):
+        # A tensor as weight makes a float of any input.
+        _require_allowed(operation, "input", arguments.get("input"), _FLOATING)
     if name == "scaled_dot_product_attention":
         _check_attention_mask(operation, arguments)
     elif name in _DRAWS_FLOATS and _has_elements(result):
@@ -252,8 +254,12 @@ def _is_empty(tensor: TensorType) -> bool:
 
 def _has_elements(value: Value) -> bool:
     """Whether a tensor has elements for certain: of none, none are drawn."""
-    count = value.shape.numel if isinstance(value, TensorType) else None
-    return count is not None and count.constant is not None and count.constant > 0
+    if not isinstance(value, TensorType) or value.shape.rank is None:
+        return False
+    return all(
+        dim.symbol.low == 1 if dim.symbol is not None else dim.constant is not None and dim.constant > 0
+        for dim in value.shape.dims
+    )
 
 
 def _of(value: Value) -> list[TensorType]:
@@ -312,8 +318,9 @@ def _refuse_bool(operation: str, operands: list[tuple[str, Value]]) -> None:
 def _check_dropout(operation: str, arguments: Mapping[str, Value], training: str) -> None:
     p = arguments.get("p")
     default = training == "training"
-    if arguments.get(training, default) is True and isinstance(p, float) and p > 0:
-        _require_allowed(operation, "input", arguments.get("input"), _FLOATING)
+    tensor = arguments.get("input")
+    if arguments.get(training, default) is True and isinstance(p, float) and 0 < p < 1 and _has_elements(tensor):
+        _require_allowed(operation, "input", tensor, _FLOATING)
 
 
 def _check_attention_mask(operation: str, arguments: Mapping[str, Value]) -> None:
