@@ -177,7 +177,7 @@ def report_stretched_loss(
     ranks = {each.rank for each in shapes}
     if tensor.joined or target.joined or None in ranks or len(ranks) == 1 or shape in shapes:
         return
-    if any(dim.has_unknown for each in (*shapes, shape) for dim in each.dims):
+    if any(dim.has_unknown and not named(dim) for each in (*shapes, shape) for dim in each.dims):
         return
     reason, hint = f"both are stretched to {shape}, equal shapes expected", target_hint(*shapes)
     context.found.append(ShapeError(operation, reason, operands, hint, dims=shape.dims, code="shape-broadcast"))

@@ -66,7 +66,7 @@ def check_running(context: Context, operation: str, tensor: TensorType, dim: Val
 
 
 def check_search(context: Context, operation: str, tensor: TensorType, dim: Value) -> None:
-    """Report the place of an extreme along the batch, beside a vocabulary."""
+    """Report the place of an extreme, or what normalizes logits, along the batch, beside a vocabulary."""
     place, role = _axis(tensor.shape, dim)
     if role is Role.BATCH and is_vocabulary(tensor.shape.axes[-1]):
         _report(context, operation, tensor, place)

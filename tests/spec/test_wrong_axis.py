@@ -174,6 +174,8 @@ def test_a_running_sum_that_may_be_meant_says_nothing(axes: str, dim: int) -> No
 def test_a_token_chosen_along_the_batch_is_reported() -> None:
     assert along("torch.argmax", "b vocab_size", 0) == "it goes along axis 0, b, the batch; dim=-1?"
     assert along("Tensor.argmin", "b t d_vocab", 0) == "it goes along axis 0, b, the batch; dim=-1?"
+    assert along("torch.logsumexp", "b t vocab", 0) == "it goes along axis 0, b, the batch; dim=-1?"
+    assert not along("torch.logsumexp", "b t d", 0)
 
 
 @pytest.mark.parametrize(

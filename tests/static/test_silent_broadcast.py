@@ -572,3 +572,21 @@ def test_a_number_for_each_image_makes_no_channel() -> None:
             return x * a.view(-1, 1, 1, 1) + noise[:, None]
         """
     )
+
+
+def test_a_loss_of_all_pairs_of_what_an_object_holds_is_reported() -> None:
+    assert is_reported_as_marked(
+        """
+        from typing import NamedTuple
+
+        class Batch(NamedTuple):
+            observation: Float[Tensor, "b d"]
+            returns: Float[Tensor, "b"]
+
+        def loss(batch: Batch) -> Tensor:
+            return F.mse_loss(batch.observation.mean(1, keepdim=True), batch.returns)  # error[shape-broadcast]
+
+        def right(batch: Batch) -> Tensor:
+            return F.mse_loss(batch.observation.mean(1), batch.returns)
+        """
+    )

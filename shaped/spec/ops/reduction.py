@@ -157,6 +157,7 @@ def count_nonzero(context: Context, input: TensorType, dim: Value = None) -> Val
 
 @op("logsumexp", "torch.logsumexp", "torch.special.logsumexp", "Tensor.logsumexp", formula="y = ln sum e^x")
 def logsumexp(context: Context, input: TensorType, dim: Value, keepdim: Value = False, *, out: Value = None) -> Value:
+    check_search(context, "logsumexp", input, dim)
     return _result(context, "logsumexp", input, dim, keepdim, as_float(input.dtype))
 
 
