@@ -51,7 +51,7 @@ def is_refused(program: str) -> bool:
         return True
     finally:
         torch.set_default_dtype(torch.float32)
-        torch.set_default_device("cpu")
+        torch.set_default_device(None)  # a device, the CPU too, would go on to intercept every call
     return False
 
 
