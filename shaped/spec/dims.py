@@ -78,7 +78,17 @@ class Dim:
     @staticmethod
     def of(value: DimLike) -> Dim:
         """`value` as a Dim."""
-        return value if isinstance(value, Dim) else Dim({ONE_MONOMIAL: int(value)})
+        if isinstance(value, Dim):
+            return value
+        return Dim._in_order(((ONE_MONOMIAL, int(value)),) if value else ())
+
+    @staticmethod
+    def _in_order(terms: tuple[tuple[Monomial, int], ...]) -> Dim:
+        """The polynomial of terms that are in order and none of which is zero."""
+        made = Dim.__new__(Dim)
+        made.terms = terms
+        made.origin = made._hash = made._symbols = made._text = None
+        return made
 
     @staticmethod
     def name(name: str, scope: str = "", low: int | None = 1) -> Dim:
@@ -93,7 +103,7 @@ class Dim:
     @staticmethod
     def atom(atom: Atom) -> Dim:
         """The polynomial that is `atom` alone."""
-        return Dim({((atom, 1),): 1})
+        return Dim._in_order(((((atom, 1),), 1),))
 
     def at(self, origin: Origin | None) -> Dim:
         """The same size, said to come from `origin`."""
@@ -256,10 +266,23 @@ class Dim:
             return self
         if not self.terms:
             return other
+        if not other.terms[0][0]:
+            return self._plus(other.terms[0][1])
+        if not self.terms[0][0]:
+            return other._plus(self.terms[0][1])
         total = dict(self.terms)
         for monomial, coefficient in other.terms:
             total[monomial] = total.get(monomial, 0) + coefficient
         return Dim(total) if len(total) <= MOST_TERMS else _bounded(Dim(total))
+
+    def _plus(self, number: int) -> Dim:
+        """The sum with a number that is not 0: its term is the last one."""
+        monomial, coefficient = self.terms[-1]
+        if monomial:
+            terms = (*self.terms, (ONE_MONOMIAL, number))
+            return Dim._in_order(terms) if len(terms) <= MOST_TERMS else _bounded(Dim._in_order(terms))
+        total = coefficient + number
+        return Dim._in_order((*self.terms[:-1], (ONE_MONOMIAL, total)) if total else self.terms[:-1])
 
     def __mul__(self, other: DimLike) -> Dim:
         other = Dim.of(other)
@@ -269,6 +292,10 @@ class Dim:
             return other
         if not self.terms or not other.terms:
             return ZERO
+        if len(other.terms) == 1 and not other.terms[0][0]:
+            return self._times(other.terms[0][1])
+        if len(self.terms) == 1 and not self.terms[0][0]:
+            return other._times(self.terms[0][1])
         total: dict[Monomial, int] = {}
         for left, a in self.terms:
             for right, c in other.terms:
@@ -278,11 +305,17 @@ class Dim:
         small = len(total) <= MOST_TERMS and product.degree <= MOST_DEGREE and max(map(abs, total.values())) < _LARGE
         return product if small else _bounded(product)
 
+    def _times(self, number: int) -> Dim:
+        """The product with a number that is not 0: its terms are in the same order."""
+        terms = tuple([(monomial, coefficient * number) for monomial, coefficient in self.terms])
+        product = Dim._in_order(terms)
+        return product if all(abs(coefficient) < _LARGE for _, coefficient in terms) else _bounded(product)
+
     def __neg__(self) -> Dim:
-        return Dim({monomial: -coefficient for monomial, coefficient in self.terms})
+        return Dim._in_order(tuple([(monomial, -coefficient) for monomial, coefficient in self.terms]))
 
     def __sub__(self, other: DimLike) -> Dim:
-        return self + -Dim.of(other)
+        return self + -other  # of an int, too
 
     def __radd__(self, other: int) -> Dim:
         return self + other

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from shaped.spec.bounds import is_nonnegative, split_by
 from shaped.spec.dims import Dim, DimLike, FloorDiv, Kind, Symbol
@@ -51,9 +51,22 @@ class Facts:
     axes: Mapping[Pack, tuple[Axis, ...]] = field(default_factory=dict)
 
     @cached_property
+    def _hash(self) -> int:
+        return hash((tuple(self.values.items()), self.exact, self.intended, self.least, self.different, *self.axes))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
     def reading(self) -> Reading:
         """The facts, ready to be used."""
-        return Reading(self.values, self.exact, self.least, self.different)
+        return _reading(tuple(self.values.items()), self.exact, self.least, self.different)
+
+    @cached_property
+    def _names(self) -> frozenset[Symbol]:
+        """The names of which something is known."""
+        dims = (*self.values.values(), *(dim for pair in self.exact for dim in pair), *self.least, *self.different)
+        return frozenset(self.values).union(*(dim.symbols() for dim in dims))
 
     @cached_property
     def _verdicts(self) -> dict[tuple[Dim, Dim], Verdict]:
@@ -105,12 +118,25 @@ class Facts:
             return NEVER
         found = self._verdicts.get((a, b))
         if found is None:
-            found = self._verdicts[a, b] = judge_equality(self, a, b)
+            is_open = self._may_be_any(a) and self._may_be_any(b) and (a.has_unknown or b.has_unknown)
+            found = self._verdicts[a, b] = OPEN if is_open else judge_equality(self, a, b)
         return found
+
+    def _may_be_any(self, dim: Dim) -> bool:
+        """Whether it is a name of which nothing is known. What most comparisons are about is judged by this alone."""
+        symbol = dim.symbol
+        return symbol is not None and not symbol.hides and symbol not in self._names
 
     def at_least(self, a: DimLike, b: DimLike) -> Verdict:
         """The verdict on a >= b; never ASSUMABLE."""
-        return OPEN if self.is_impossible else judge_at_least(self, a, b)
+        reading = self.reading
+        if reading.is_impossible:
+            return OPEN
+        difference = Dim.of(a) - b
+        found = reading.signs.get(difference)
+        if found is None:
+            found = reading.signs[difference] = judge_at_least(self, a, b)
+        return found
 
     def with_equal(self, a: DimLike, b: DimLike) -> Facts:
         """The facts after a == b was seen to hold; unchanged if it teaches nothing that can be used.
@@ -240,6 +266,17 @@ class Facts:
                 if is_never_zero(two.reading, two.reading.read(dim)):
                     joined = joined.with_different(dim, 0)
         return joined
+
+
+# Equal facts are learned again and again, in each round of a loop and on each path, and to read them is not cheap.
+@lru_cache(maxsize=512)
+def _reading(
+    values: tuple[tuple[Symbol, Dim], ...],
+    exact: frozenset[tuple[Dim, Dim]],
+    least: frozenset[Dim],
+    different: frozenset[Dim],
+) -> Reading:
+    return Reading(dict(values), exact, least, different)
 
 
 def _exact_division(equation: Dim) -> tuple[Dim, Dim] | None:

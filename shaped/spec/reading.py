@@ -14,6 +14,7 @@ from shaped.spec.bounds import is_nonnegative, is_positive, least_value, lower_b
 from shaped.spec.dims import ZERO, Atom, Dim, FloorDiv, Kind, Min, Monomial, Symbol, minimum
 from shaped.spec.normal_form import divide_monomial
 from shaped.spec.solve import is_refuted_by_divisor, primitive, without_nonzero_factors
+from shaped.spec.verdict import Verdict
 
 MOST_STEPS = 20  # applications of one rule to one size
 MOST_CHOICES = 6  # of a minimum that is decided by bounds
@@ -77,6 +78,7 @@ class Reading:
         self._parameters: list[_Parameter] = []
         self._rules: list[_Rule] = []
         self._cache: dict[Dim, Dim] = {}
+        self.signs: dict[Dim, Verdict] = {}  # which sizes are at least 0, for `Facts.at_least`
         for numerator, denominator in in_order(exact):
             self._learn_exact(numerator, denominator)
         read = dict.fromkeys((*map(self.read, sorted(least, key=lambda dim: dim.sort_key)), *self.known))

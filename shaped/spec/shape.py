@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import cast
 
 from shaped.spec.dims import Dim, DimLike, Kind, Symbol, product
 
@@ -36,9 +37,12 @@ class Shape:
     """
 
     axes: tuple[Axis, ...]
+    pack: Pack | None = field(init=False, compare=False, repr=False)  # the one among the axes, which all ask for
 
     def __post_init__(self) -> None:
-        assert sum(isinstance(axis, Pack) for axis in self.axes) <= 1, "a shape holds one pack at most"
+        packs = [axis for axis in self.axes if isinstance(axis, Pack)]
+        assert len(packs) <= 1, "a shape holds one pack at most"
+        object.__setattr__(self, "pack", packs[0] if packs else None)
 
     @staticmethod
     def of(*axes: Axis | int) -> Shape:
@@ -51,14 +55,6 @@ class Shape:
         return None if self.pack is not None else len(self.axes)
 
     @property
-    def pack(self) -> Pack | None:
-        """The pack, if there is one."""
-        for axis in self.axes:
-            if isinstance(axis, Pack):
-                return axis
-        return None
-
-    @property
     def least_rank(self) -> int:
         """The number of axes that are there for certain."""
         return len(self.head) + len(self.tail)
@@ -66,13 +62,13 @@ class Shape:
     @property
     def dims(self) -> tuple[Dim, ...]:
         """The sizes of all axes, in order. Only for a shape of known rank."""
-        assert self.rank is not None, f"{self} has no known rank"
-        return tuple(axis for axis in self.axes if isinstance(axis, Dim))
+        assert self.pack is None, f"{self} has no known rank"
+        return cast("tuple[Dim, ...]", self.axes)
 
     @property
     def head(self) -> tuple[Dim, ...]:
         """The axes before the pack; all axes if there is none."""
-        return tuple(self._dims_until_pack(iter(self.axes)))
+        return tuple(self._dims_until_pack(iter(self.axes))) if self.pack is not None else self.dims
 
     @property
     def tail(self) -> tuple[Dim, ...]:

@@ -180,6 +180,8 @@ class Fingerprints:
                 return ("maybe", self._of(value.value, depth + 1))
             case tuple():
                 return tuple(self._of(item, depth + 1) for item in value)
+            case dict():
+                return self._items(value, depth)
             case Module():
                 return (type(value), self._items(vars(value), depth))
             case TensorType():

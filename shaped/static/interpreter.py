@@ -140,7 +140,7 @@ class Interpreter:
             value = UNKNOWN
         if self.context.found:
             self.report_found(node)
-        if self.context.facts.axes:
+        if self.context.facts.axes and isinstance(value, (TensorType, ShapeValue)):
             value = self._seen(value)
         if isinstance(value, TensorType):
             value = self._located(node, value)
@@ -152,15 +152,14 @@ class Interpreter:
             self._show_items(node, value)
         return value
 
-    def _seen(self, value: StaticValue) -> StaticValue:
+    def _seen(self, value: TensorType | ShapeValue) -> StaticValue:
         """A tensor or shape with the axes that the path under way has found it to have."""
-        if isinstance(value, (TensorType, ShapeValue)):
-            shape = self.context.facts.seen(value.shape)
-            if shape is not value.shape:
-                if isinstance(value, TensorType):
-                    return value.with_shape(shape)
-                return ShapeValue(shape) if shape.rank is None else shape.dims
-        return value
+        shape = self.context.facts.seen(value.shape)
+        if shape is value.shape:
+            return value
+        if isinstance(value, TensorType):
+            return value.with_shape(shape)
+        return ShapeValue(shape) if shape.rank is None else shape.dims
 
     def report_found(self, node: ast.AST) -> None:
         """Report the faults that did not stop the operation at `node`."""

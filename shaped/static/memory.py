@@ -42,7 +42,7 @@ def key(interpreter: Interpreter, function: FunctionValue, bound: dict[str, Stat
     try:
         scope = (Same(function.node), Same(function.environment), fingerprints.around(function))
         values = tuple((name, fingerprints.of(value)) for name, value in bound.items())
-        complete = (scope, values, context.certain, context.is_clear, Same(context.facts))
+        complete = (scope, values, context.certain, context.is_clear, context.facts)
         hash(complete)
     except TypeError:
         return None

@@ -6,7 +6,7 @@ import ast
 
 # Fields that hold no nodes, or only operators and contexts.
 _WITHOUT_NODES = frozenset({"arg", "attr", "ctx", "id", "kind", "module", "op", "ops", "type_comment"})
-_fields_with_nodes: dict[type[ast.AST], tuple[str, ...]] = {}
+_fields_with_nodes: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}
 
 
 def children(node: ast.AST) -> list[ast.AST]:
@@ -22,6 +22,8 @@ def children(node: ast.AST) -> list[ast.AST]:
     found: list[ast.AST] = []
     for name in fields:
         value = getattr(node, name, None)
+        if not value:
+            continue  # most lists are empty
         if isinstance(value, list):
             found += [item for item in value if isinstance(item, ast.AST)]
         elif isinstance(value, ast.AST):
@@ -31,10 +33,7 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 def walk(root: ast.AST) -> list[ast.AST]:
     """A node and all below it."""
-    found: list[ast.AST] = []
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        found.append(node)
-        pending += children(node)
+    found = [root]
+    for node in found:  # which grows meanwhile
+        found += children(node)
     return found
