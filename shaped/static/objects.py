@@ -246,6 +246,8 @@ def _generic_argument(
         value = annotate.promised(interpreter, form, parameter.arg, origin=origin, unbound=Kind.NAME)
         if value is UNKNOWN and is_constructor and default is UNKNOWN:
             value = Opaque(parameter.arg, interpreter.scope)
+    if isinstance(value, Dim) and isinstance(default, float):
+        value = NOT_FOLLOWED  # `momentum: int = 0.1`: the annotation is wrong
     if isinstance(value, Dim):
         value = value.at(interpreter.origin(f"argument of {function.name}", parameter))
         if isinstance(default, Dim):

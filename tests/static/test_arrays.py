@@ -158,3 +158,13 @@ reveal_shape(packed.max(axis=0))
 reveal_shape(rearrange(torch.from_numpy(x), "a b -> b a").max(dim=1).values)
 """
     )
+
+
+def test_a_value_that_has_methods_of_arrays_may_be_one() -> None:
+    source = """
+import numpy as np
+def mirrored(scaler, edges: np.ndarray):
+    scaled = scaler.inverse_transform(edges.reshape(-1, 1)).squeeze()
+    return scaled[::-1]
+"""
+    assert not errors(check(source))

@@ -441,3 +441,15 @@ class Tree:
         return x + 1
 """
     assert _shapes(source)["x + 1"] == "b 3"
+
+
+def test_an_int_whose_default_is_a_float_is_no_int() -> None:
+    source = """
+def penalty(momentum: int = 0.55) -> Tensor:
+    return torch.tensor(momentum, requires_grad=True)
+"""
+    assert (
+        not Checker()
+        .check(Path("momentum.py").absolute(), "import torch\nfrom torch import Tensor\n" + source)
+        .diagnostics
+    )
