@@ -28,7 +28,8 @@ def widened(
 
 def _widened(context: Context, value: Value) -> Value:
     if isinstance(value, TensorType):
-        return value.with_dtype(context.settings.widened(value.dtype))
+        dtype = context.settings.widened(value.dtype)
+        return value if dtype is value.dtype else value.with_dtype(dtype)
     return tuple(_widened(context, each) for each in value) if isinstance(value, tuple) else value
 
 

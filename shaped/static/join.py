@@ -110,6 +110,8 @@ def _choice(a: StaticValue, b: StaticValue) -> StaticValue:
 def _same(a: StaticValue, b: StaticValue) -> bool:
     if isinstance(a, Module):
         return _is_same_part(a, b)
+    if isinstance(a, float):
+        return _is_same_part(a, b)  # numbers that were not followed, too
     return type(a) is type(b) and not isinstance(a, (ListValue, DictValue, Instance, Container)) and a == b
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
-import inspect
 import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING
 from shaped.errors import Origin
 from shaped.spec import ops as _all_ops  # noqa: F401  # declares the operations
 from shaped.spec.dims import Dim
-from shaped.spec.op import Module, Op, find_module, find_op
+from shaped.spec.op import Module, Op, find_module, find_op, parameters_of
 from shaped.spec.shape import Pack, Shape
 from shaped.spec.values import UNKNOWN, TensorType, Value
 from shaped.static import arrays, builtins, containers, placement
@@ -123,8 +121,7 @@ def construct_module(
     """An instance of a `torch.nn` module. The sizes that it is given are said to come from here."""
     if not arguments.complete:
         return UNKNOWN
-    signature = _signature(module.__init__)
-    parameters = list(signature.parameters)[2:]
+    parameters = parameters_of(module.__init__, 2)  # without self and the context
     line, target = getattr(node, "lineno", 0), interpreter.here.target
 
     def with_origin(name: str, value: StaticValue) -> Value:
@@ -135,22 +132,16 @@ def construct_module(
             return lowered.at(Origin(text, line, path))
         return lowered
 
-    names = [*parameters, *[""] * len(arguments.args)]
+    names = [*parameters.names, *[""] * len(arguments.args)]
     args = [with_origin(name, value) for name, value in zip(names, arguments.args)]
     kwargs = {name: with_origin(name, value) for name, value in arguments.kwargs.items()}
-    try:
-        bound = signature.bind(None, interpreter.context, *args, **kwargs).arguments
-    except TypeError:
+    bound = parameters.bind(args, kwargs)
+    if bound is None:
         return UNKNOWN
     make: Callable[..., Module] = module  # every module takes the context first, then torch's own parameters
     made = make(interpreter.context, *args, **kwargs)
     placement.made(interpreter, made, bound.get("dtype"), bound.get("device"))
     return made
-
-
-@functools.cache
-def _signature(function: Callable[..., object]) -> inspect.Signature:
-    return inspect.signature(function, eval_str=False)
 
 
 def call_module(interpreter: Interpreter, module: Module, arguments: Arguments) -> StaticValue:

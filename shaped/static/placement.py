@@ -236,14 +236,17 @@ def _parameters(module: Module) -> Iterator[tuple[dict[str, Any], str, TensorTyp
 
 def _moved(tensor: TensorType, asked: _Move) -> TensorType:
     dtype = asked.dtype if asked.dtype is not None and tensor.dtype.is_all(FLOATS) else tensor.dtype
-    return replace(tensor, dtype=dtype, device=asked.device if asked.moves else tensor.device)
+    device = asked.device if asked.moves else tensor.device
+    is_there = device == tensor.device and dtype.names == tensor.dtype.names
+    return tensor if is_there else replace(tensor, dtype=dtype, device=device)
 
 
 def _moved_or_not(tensor: TensorType, asked: _Move) -> TensorType:
     """A tensor that an object of the program holds: a parameter or buffer, or a plain tensor, which stays as it is."""
     moved = _moved(tensor, asked)
     device = moved.device if moved.device == tensor.device else None
-    return replace(moved, dtype=DType(moved.dtype.names | tensor.dtype.names), device=device)
+    dtype = DType(moved.dtype.names | tensor.dtype.names)
+    return moved if (dtype, device) == (moved.dtype, moved.device) else replace(moved, dtype=dtype, device=device)
 
 
 def _tensors(value: StaticValue) -> Iterator[TensorType]:

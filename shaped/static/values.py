@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Union
 
 from shaped.spec.dims import Dim, Kind, Symbol
@@ -184,7 +185,11 @@ class ClassValue:
 
     def ancestors(self) -> Iterator[ClassValue]:
         """The class and the program's classes that it inherits from, in the order of look-up."""
-        return iter(_in_order_of_look_up(self, 0))
+        return iter(self._order)
+
+    @cached_property
+    def _order(self) -> list[ClassValue]:
+        return _in_order_of_look_up(self, 0)
 
     def find(self, name: str) -> StaticValue | None:
         """The class attribute `name`, None if no class of the program defines it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Union
 
 if TYPE_CHECKING:
@@ -38,32 +38,32 @@ class Side:
     text: str
     axes: tuple[Group | EllipsisType, ...]
 
-    @property
+    @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The axes without the `...` that stands for itself."""
         return tuple(axis for axis in self.axes if axis is not ...)
 
-    @property
+    @cached_property
     def split(self) -> int | None:
         """The number of axes before the `...` that stands for itself, None if there is none."""
         return self.axes.index(...) if ... in self.axes else None
 
-    @property
+    @cached_property
     def elements(self) -> tuple[Element, ...]:
         """The elements of all axes, in order; `...` once, wherever it stands."""
         return tuple(element for axis in self.axes for element in ((axis,) if axis is ... else axis))
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names, in order."""
         return tuple(element for element in self.elements if isinstance(element, str))
 
-    @property
+    @cached_property
     def numbers(self) -> tuple[Number, ...]:
         """The axes written as sizes other than 1."""
         return tuple(element for element in self.elements if isinstance(element, Number))
 
-    @property
+    @cached_property
     def has_ellipsis(self) -> bool:
         """Whether `...` stands anywhere."""
         return ... in self.elements
