@@ -175,25 +175,25 @@ def normalize_trailing(
     operands = f"{input} with normalized shape {Shape(normalized_shape)}"
     if input.shape.rank is not None and input.shape.rank < count:
         raise ShapeError(operation, f"{input.shape.rank} axes, at least {count} expected", operands)
-    if input.shape.rank is None:
-        input = input.with_shape(context.with_ends(input.shape, 0, count))
-    shape = input.shape
+    seen = input.shape if input.shape.rank is not None else context.with_ends(input.shape, 0, count)
+    tensor = input.with_shape(seen)
+    shape = seen
     for axis, expected in zip(range(-count, 0), normalized_shape, strict=True):
-        found = input.shape.at(axis)
+        found = tensor.shape.at(axis)
         if found is None:
             continue
 
         def fault(axis: int = axis, found: Dim = found, expected: Dim = expected) -> Fault:
-            hint = last_axis_hint(input.shape, expected) if count == 1 else ""
+            hint = last_axis_hint(tensor.shape, expected) if count == 1 else ""
             return ShapeError(
                 operation, f"axis {axis} is {found}, {expected} expected", operands, hint, (found, expected)
             )
 
-        size = require_equal(context, (input,), found, expected, fault)
+        size = require_equal(context, (tensor,), found, expected, fault)
         shape = shape if size == found else shape.replace(axis, size)
     if shape.rank is None and len(shape.tail) < count:
         shape = Shape.of(context.fresh_pack(), *normalized_shape[: count - len(shape.tail)], *shape.tail)
-    return input.with_shape(shape)
+    return tensor.with_shape(shape)
 
 
 def trailing_sizes(context: Context, operation: str, normalized_shape: Value) -> tuple[Dim, ...] | None:

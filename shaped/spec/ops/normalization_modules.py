@@ -69,12 +69,12 @@ class _BatchNorm(Module):
         """(batch, num_features, ...) -> the same."""
         least, most = self.ranks
         check_rank("batch_norm", input, least, most)
-        input = with_rank(context, input, least) if least == most else input
+        ranked = with_rank(context, input, least) if least == most else input
         if self.running_mean is None:  # then it is always as in training
-            check_batch_values(input)
+            check_batch_values(ranked)
         checked = isinstance(self.weight, TensorType) or isinstance(self.running_mean, TensorType)
-        result = normalize_channels(context, "batch_norm", input, self.num_features if checked else None)
-        check_channels(context, "batch_norm", input, input.shape.least_rank - 2, channels=self.num_features)
+        result = normalize_channels(context, "batch_norm", ranked, self.num_features if checked else None)
+        check_channels(context, "batch_norm", ranked, ranked.shape.least_rank - 2, channels=self.num_features)
         return result
 
 
