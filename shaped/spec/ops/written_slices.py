@@ -8,7 +8,7 @@ from shaped.errors import ShapeError
 from shaped.spec.dims import ONE, ZERO
 from shaped.spec.op import op
 from shaped.spec.ops.diagonal import diagonal
-from shaped.spec.ops.indexing import Slice, index
+from shaped.spec.ops.indexing import Slice, slice_length
 from shaped.spec.ops.splitting import select
 
 if TYPE_CHECKING:
@@ -48,7 +48,10 @@ def slice_scatter(
     axis = context.axis("slice_scatter", input, dim)
     if axis is None or axis < 0:
         return input
-    part = index(context, input, (*[Slice()] * axis, Slice(start, end, step)))
+    own = input.shape.at(axis)
+    if own is None:
+        return input
+    part = input.with_shape(input.shape.replace(axis, slice_length(context, own, Slice(start, end, step))))
     return _require_part(context, "slice_scatter", input, src, part)
 
 
