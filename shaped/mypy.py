@@ -92,8 +92,11 @@ class ShapedPlugin(Plugin):
         if not ctx.path.endswith(".py") or is_library(ctx.path):
             return None
         with _configuration_errors():
-            if not ctx.is_check and self._findings.is_checked(ctx.path):
-                self._guard(lambda: self._findings.check(ctx.path))
+            if not ctx.is_check:
+                if self._findings.is_checked(ctx.path):
+                    self._guard(lambda: self._findings.check(ctx.path))
+                else:  # an imported file: mypy by itself checks it again when its errors are asked for
+                    self._findings.records.save(ctx.path, ())
             # What could not be checked now is to be checked again: these two are never equal.
             return self._findings.digest(ctx.path) or ("no findings yet" if ctx.is_check else "no findings")
 

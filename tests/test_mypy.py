@@ -329,6 +329,17 @@ def test_pyproject_says_what_is_reported_and_a_change_of_it_is_seen(project: Pro
     assert project.checked() == ([] if project.version == "newest" else ["net.py"])
 
 
+def test_an_imported_file_whose_errors_are_not_wanted_stays_in_the_cache_until_they_are(project: Project) -> None:
+    project.write(
+        net="from quiet import f\ndef g(x: int) -> int:\n    return f(x)\n",
+        quiet="def f(x: int) -> int:\n    return x + 1  # BUG shape one\n",
+    )
+    project.configure("follow_imports = silent")
+    assert project.mypy("net.py") == ""
+    assert " stale" not in project.run("--verbose", "net.py").stderr.replace("stale SCCs: 0", "")
+    assert "one" in project.mypy("net.py", "quiet.py")
+
+
 def test_mypys_own_options_go_before_pyproject(project: Project) -> None:
     project.write(net="def f(x: int) -> int:\n    return x + 1  # BUG shape-squeeze one\n")
     (project.folder / "pyproject.toml").write_text("[tool.shaped]\ndisable = ['shape']\n")
