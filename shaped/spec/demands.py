@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shaped.spec import devices, dtype_demands
+from shaped.spec import devices
+from shaped.spec.dtype_demands import Call, Demands, gives_dtype_of_parameters, require_differentiable
 from shaped.spec.dtypes import DType
 from shaped.spec.values import TensorType, Value
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from shaped.spec.context import Context
+    from shaped.spec.op import Module, Op
 
 
 def widened(
@@ -33,29 +35,37 @@ def _widened(context: Context, value: Value) -> Value:
     return tuple(_widened(context, each) for each in value) if isinstance(value, tuple) else value
 
 
-def met(context: Context, operation: str, file: str, arguments: Mapping[str, Value], result: Value) -> Value:
+def _require(demands: Demands, call: Call) -> None:
+    for demand in demands:
+        demand(call)
+
+
+def met(context: Context, operation: Op, arguments: Mapping[str, Value], result: Value) -> Value:
     """The result of an operation whose arguments are as torch demands.
 
     Raises:
         Fault: they are not.
     """
-    dtype_demands.check(operation, arguments, result)
-    return devices.checked(context, operation, file, arguments, result)
+    if operation.dtypes:
+        _require(operation.dtypes, Call(operation.name, arguments, result))
+    if arguments.get("requires_grad") is True:
+        require_differentiable(operation.name, result)
+    return devices.checked(context, operation.name, operation.rule.__module__, arguments, result)
 
 
-def met_by_module(name: str, module: object, arguments: Mapping[str, Value], result: Value) -> Value:
+def met_by_module(module: Module, arguments: Mapping[str, Value], result: Value) -> Value:
     """The result of a module whose arguments go with its parameters, which have its parameters' dtype.
 
     Raises:
         Fault: they do not.
     """
     parameters = next(tensors_in(module), None)
-    kind = name.rpartition(".")[2].removeprefix("Lazy")
-    dtype_demands.check_module(kind, parameters, arguments)
+    kind = module.torch_name.rpartition(".")[2].removeprefix("Lazy")
+    _require(module.dtypes, Call(f"nn.{kind}", arguments, result, parameters))
     if parameters is not None:
         if not (kind.startswith("Embedding") and parameters.device == "meta"):
             devices.require_one_device_with_module(f"nn.{kind}", parameters, arguments)
-        if isinstance(result, TensorType) and dtype_demands.gives_dtype_of_parameters(kind):
+        if isinstance(result, TensorType) and gives_dtype_of_parameters(module.dtypes):
             names = result.dtype.names & parameters.dtype.names
             result = result.with_dtype(DType(names)) if names else result
             result = replace(result, device=result.device or parameters.device)

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar
 
 from shaped.errors import DtypeError, Fault
 from shaped.spec import demands
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from shaped.spec.context import Context
+    from shaped.spec.dtype_demands import Demands
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=Value)
@@ -43,7 +44,7 @@ class Op:
             `Tensor.__add__` for an operator.
         rule: the types of its results for a `Context` and the types of its arguments.
         in_place: names of methods that also write the result into their first argument.
-        module: the file of the table that declares it.
+        dtypes: what torch demands of the dtypes of its arguments, beyond what the rule does.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Op:
     torch: tuple[str, ...]
     rule: Callable[..., Value]
     in_place: tuple[str, ...] = ()
+    dtypes: Demands = ()
 
     @property
     def signature(self) -> inspect.Signature:
@@ -78,7 +80,7 @@ class Op:
         with uncertain_if_joined(context, *tensors):
             try:
                 result = self.parameters.call(self.rule, context, bound)
-                result = demands.met(context, self.name, self.rule.__module__, bound, result)
+                result = demands.met(context, self, bound, result)
                 result = with_extent(context, self.name, bound, result)
             except Fault as fault:
                 _show_operands(fault, (*args, *kwargs.values()))
@@ -204,10 +206,12 @@ def _bind(
 class Module:
     """An instance of a `torch.nn` module. Its public attributes are what users can read from it.
 
-    A subclass has torch's constructor parameters after the context, and `forward(context, *inputs)`.
+    A subclass has torch's constructor parameters after the context, and `forward(context, *inputs)`. `dtypes` is what
+    torch demands of the dtypes of its inputs.
     """
 
     torch_name: str = ""
+    dtypes: ClassVar[Demands] = ()
 
     def forward(self, context: Context, *args: Any, **kwargs: Any) -> Value:
         """The results' types for a call of the module."""
@@ -228,7 +232,7 @@ class Module:
         with uncertain_if_joined(context, *tensors):
             try:
                 result = parameters.call(self.forward, context, bound)
-                result = demands.met_by_module(self.torch_name, self, bound, result)
+                result = demands.met_by_module(self, bound, result)
             except Fault as fault:
                 _show_operands(fault, (*args, *kwargs.values()))
                 raise
@@ -251,7 +255,7 @@ _BY_TORCH_NAME: dict[str, Op] = {}
 
 
 def op(
-    name: str, *torch: str, formula: str = "", in_place: Sequence[str] = ()
+    name: str, *torch: str, formula: str = "", in_place: Sequence[str] = (), dtypes: Demands = ()
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare an operation by its rule: a decorator of a function of a context and torch's parameters.
 
@@ -260,10 +264,11 @@ def op(
         torch: torch's names that mean it.
         formula: what it computes, in one line.
         in_place: names of methods that also write the result into their first argument.
+        dtypes: what torch demands of the dtypes of its arguments, beyond what the rule does.
     """
 
     def declare(rule: Callable[P, R]) -> Callable[P, R]:
-        declared = Op(name, formula, (*torch, *in_place), rule, tuple(in_place))
+        declared = Op(name, formula, (*torch, *in_place), rule, tuple(in_place), dtypes)
         assert name not in OPS, f"{name} is declared twice"
         OPS[name] = declared
         for torch_name in declared.torch:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from shaped.spec.context import Context
+    from shaped.spec.dtype_demands import Demands
     from shaped.spec.dtypes import DType
 
 P = ParamSpec("P")
@@ -63,17 +64,18 @@ def as_tensor(context: Context, value: Value) -> TensorType:
 
 
 def pointwise_op(
-    name: str, *torch: str, formula: str = "", in_place: Sequence[str] = ()
+    name: str, *torch: str, formula: str = "", in_place: Sequence[str] = (), dtypes: Demands = ()
 ) -> Callable[[Callable[P, Value]], Callable[P, Value]]:
     """Declare an operation as `op` does, and its in-place form, whose result has the shape of the tensor it writes.
 
-    The in-place form is the operation `name_`.
+    The in-place form is the operation `name_`, of which torch demands the same dtypes.
     """
 
     def declare(rule: Callable[P, Value]) -> Callable[P, Value]:
-        op(name, *torch, formula=formula)(rule)
+        op(name, *torch, formula=formula, dtypes=dtypes)(rule)
         if in_place:
-            op(f"{name}_", formula=formula, in_place=in_place)(written_in_place(f"{name}_", rule))
+            written = written_in_place(f"{name}_", rule)
+            op(f"{name}_", formula=formula, in_place=in_place, dtypes=dtypes)(written)
         return rule
 
     return declare

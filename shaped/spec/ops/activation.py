@@ -10,6 +10,7 @@ from shaped.errors import Fault, ShapeError
 from shaped.spec.axis_layout import check_channels
 from shaped.spec.broadcast import uncertain_if_joined
 from shaped.spec.dims import ONE, Dim
+from shaped.spec.dtype_demands import FLOATING, alike, has_elements, require_allowed, takes
 from shaped.spec.dtypes import BOOL, COMPLEX, INTEGERS
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import quotient
@@ -21,6 +22,7 @@ from shaped.spec.wrong_axis import DEFAULT_ONE, check_softmax, check_vectors
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
+    from shaped.spec.dtype_demands import Call, Demands
     from shaped.spec.values import TensorType, Value
 
 _TWO = Dim.of(2)
@@ -38,8 +40,22 @@ class _Activation:
     to_float: bool = False
     also: tuple[str, ...] = ()
     in_place: tuple[str, ...] = ()
+    dtypes: Demands = ()
 
 
+def _drops_floats(training: str) -> Demands:
+    """The input has a float dtype where some are dropped: p is between 0 and 1, and this parameter is true."""
+
+    def demand(call: Call) -> None:
+        p, tensor = call.arguments.get("p"), call.arguments.get("input")
+        is_training = call.arguments.get(training, True) is True
+        if is_training and isinstance(p, float) and 0 < p < 1 and has_elements(tensor):
+            require_allowed(call.name, "input", tensor, FLOATING)
+
+    return (demand,)
+
+
+_DROPS = _drops_floats("training")
 _ACTIVATIONS = [
     _Activation(
         "relu",
@@ -103,11 +119,17 @@ _ACTIVATIONS = [
         also=("torch.threshold",),
         in_place=("torch.threshold_", "torch.nn.functional.threshold_"),
     ),
-    _Activation("dropout", "y = x/(1 - p) or, with probability p, 0", ("p", "training", "inplace")),
-    _Activation("dropout1d", "dropout of whole channels", ("p", "training", "inplace")),
-    _Activation("dropout2d", "dropout of whole channels", ("p", "training", "inplace")),
-    _Activation("dropout3d", "dropout of whole channels", ("p", "training", "inplace")),
-    _Activation("alpha_dropout", "dropout that keeps mean and variance", ("p", "training", "inplace"), frozenset()),
+    _Activation("dropout", "y = x/(1 - p) or, with probability p, 0", ("p", "training", "inplace"), dtypes=_DROPS),
+    _Activation("dropout1d", "dropout of whole channels", ("p", "training", "inplace"), dtypes=_DROPS),
+    _Activation("dropout2d", "dropout of whole channels", ("p", "training", "inplace"), dtypes=_DROPS),
+    _Activation("dropout3d", "dropout of whole channels", ("p", "training", "inplace"), dtypes=_DROPS),
+    _Activation(
+        "alpha_dropout",
+        "dropout that keeps mean and variance",
+        ("p", "training", "inplace"),
+        frozenset(),
+        dtypes=_DROPS,
+    ),
     _Activation("feature_alpha_dropout", "alpha dropout of whole channels", ("p", "training", "inplace"), frozenset()),
 ]
 # dropout(x, training=False) takes integers too, so an integer tensor is refused only where it is always an error.
@@ -131,20 +153,30 @@ def _declare_activation(row: _Activation) -> None:
     own = inspect.signature(rule).parameters
     rule.__signature__ = inspect.Signature([own["context"], own["input"], *more])  # type: ignore[attr-defined]  # read by inspect
     names = (f"torch.nn.functional.{row.name}", *row.also)
-    pointwise_op(row.name, *names, formula=row.formula, in_place=row.in_place)(rule)
+    pointwise_op(row.name, *names, formula=row.formula, in_place=row.in_place, dtypes=row.dtypes)(rule)
 
 
 for _row in _ACTIVATIONS:
     _declare_activation(_row)
 
 
-@op("torch.dropout", "torch.dropout", formula="y = x/(1 - p) or, with probability p, 0")
+@op(
+    "torch.dropout",
+    "torch.dropout",
+    formula="y = x/(1 - p) or, with probability p, 0",
+    dtypes=_drops_floats("train"),
+)
 def torch_dropout(context: Context, input: TensorType, p: Value, train: Value) -> Value:
     return input
 
 
 @op(
-    "nn.functional.prelu", "torch.nn.functional.prelu", "torch.prelu", "Tensor.prelu", formula="y = x, below 0 weight x"
+    "nn.functional.prelu",
+    "torch.nn.functional.prelu",
+    "torch.prelu",
+    "Tensor.prelu",
+    formula="y = x, below 0 weight x",
+    dtypes=alike("input", "weight"),
 )
 def prelu(context: Context, input: TensorType, weight: TensorType) -> Value:
     if weight.shape.least_rank > 1:
@@ -212,7 +244,12 @@ _declare_softmax("log_softmax", _LOG_SOFTMAX, "torch.nn.functional.log_softmax",
 _declare_softmax("softmin", "y = e^-x / sum e^-x along dim", "torch.nn.functional.softmin", functional=True)
 
 
-@op("nn.functional.gumbel_softmax", "torch.nn.functional.gumbel_softmax", formula="softmax of x with Gumbel noise")
+@op(
+    "nn.functional.gumbel_softmax",
+    "torch.nn.functional.gumbel_softmax",
+    formula="softmax of x with Gumbel noise",
+    dtypes=takes(logits=FLOATING),
+)
 def gumbel_softmax(
     context: Context,
     logits: TensorType,

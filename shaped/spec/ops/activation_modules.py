@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
 from shaped.spec.dims import Dim
+from shaped.spec.dtype_demands import like_parameters
 from shaped.spec.op import Module, find_op, module
 from shaped.spec.ops.options import option_size, parameter_dtype
 from shaped.spec.shape import Shape
@@ -99,6 +100,8 @@ class Threshold(Module):
 @module("torch.nn.PReLU")
 class PReLU(Module):
     """The input, times a learned slope below zero: one slope, or one for each channel."""
+
+    dtypes = like_parameters("input")
 
     def __init__(
         self,

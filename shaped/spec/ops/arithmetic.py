@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shaped.errors import DtypeError
-from shaped.spec.dtypes import BOOL, BOOLEAN, COMPLEX, FLOATS, DType
+from shaped.spec.dtype_demands import Allowed, takes
+from shaped.spec.dtypes import BOOL, BOOLEAN, COMPLEX, FLOATS, INTEGERS, DType
 from shaped.spec.op import op
 from shaped.spec.pointwise import keep, pointwise, pointwise_op
 from shaped.spec.promotion import as_float, excluding, is_number
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from shaped.spec.context import Context
+    from shaped.spec.dtype_demands import Demands
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class _Binary:
     also: tuple[str, ...] = ()  # further torch names, operators among them
     writes: bool = True  # Tensor.{name}_ exists
     in_place: tuple[str, ...] = ()  # in-place operators
+    dtypes: Demands = ()
 
 
 def _operators(name: str) -> tuple[str, ...]:
@@ -46,6 +49,10 @@ def _refuse_bool_difference(name: str, *operands: Value) -> None:
 
 
 _INTEGERS_ONLY = FLOATS | COMPLEX
+_SHIFTS = takes(
+    input=Allowed(INTEGERS | BOOL, "an integer dtype", ""),
+    other=Allowed(INTEGERS | BOOL, "an integer", ""),
+)
 _BINARY = [
     _Binary("mul", "z = x y", symbol=" * ", also=_operators("mul"), in_place=("Tensor.__imul__",)),
     _Binary("multiply", "z = x y", symbol=" * "),
@@ -109,10 +116,20 @@ _BINARY = [
         in_place=("Tensor.__ixor__",),
     ),
     _Binary(
-        "bitwise_left_shift", "z = x << y", symbol=" << ", also=_operators("lshift"), in_place=("Tensor.__ilshift__",)
+        "bitwise_left_shift",
+        "z = x << y",
+        symbol=" << ",
+        also=_operators("lshift"),
+        in_place=("Tensor.__ilshift__",),
+        dtypes=_SHIFTS,
     ),
     _Binary(
-        "bitwise_right_shift", "z = x >> y", symbol=" >> ", also=_operators("rshift"), in_place=("Tensor.__irshift__",)
+        "bitwise_right_shift",
+        "z = x >> y",
+        symbol=" >> ",
+        also=_operators("rshift"),
+        in_place=("Tensor.__irshift__",),
+        dtypes=_SHIFTS,
     ),
 ]
 
@@ -121,7 +138,7 @@ def _declare_binary(row: _Binary) -> None:
     names = (f"torch.{row.name}", f"Tensor.{row.name}", *row.also)
     written = (f"Tensor.{row.name}_",) if row.writes else ()
 
-    @pointwise_op(row.name, *names, formula=row.formula, in_place=(*written, *row.in_place))
+    @pointwise_op(row.name, *names, formula=row.formula, in_place=(*written, *row.in_place), dtypes=row.dtypes)
     def rule(context: Context, input: Value, other: Value, *, out: Value = None) -> Value:
         return _apply(context, row, input, other)
 

@@ -9,6 +9,8 @@ from shaped.errors import Fault, ShapeError
 from shaped.spec.axis_layout import check_heads, check_sequence
 from shaped.spec.broadcast import broadcast, new_axes_hint, uncertain_if_joined
 from shaped.spec.dims import ONE, Dim
+from shaped.spec.dtype_demands import MASK, Allowed, alike, like_parameters, require_allowed, takes
+from shaped.spec.dtypes import BOOL
 from shaped.spec.op import Module, module, op
 from shaped.spec.ops.arguments import require_expands
 from shaped.spec.ops.linear import Linear, parameter_if
@@ -27,12 +29,22 @@ from shaped.spec.values import UNKNOWN, TensorType, Value
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
+    from shaped.spec.dtype_demands import Call
+
+
+def _mask_goes_with_query(call: Call) -> None:
+    mask, query = call.arguments.get("attn_mask"), call.arguments.get("query")
+    if isinstance(query, TensorType):
+        expected = f"bool or {query.dtype}" if query.dtype.single else "bool or a float dtype"
+        allowed = Allowed(BOOL | {"float32"} | query.dtype.names, expected, ".bool()?")
+        require_allowed(call.name, "attn_mask", mask, allowed)
 
 
 @op(
     "scaled_dot_product_attention",
     "torch.nn.functional.scaled_dot_product_attention",
     formula="softmax(q k^T / sqrt(e) + mask) v",
+    dtypes=(*alike("query", "key", "value"), _mask_goes_with_query),
 )
 def scaled_dot_product_attention(
     context: Context,
@@ -365,6 +377,8 @@ def _extra_keys(context: Context, bias: bool | None, zero: bool | None) -> Dim:
 @module("torch.nn.MultiheadAttention")
 class MultiheadAttention(Module):
     """Attention in several heads, with its projections."""
+
+    dtypes = takes(key_padding_mask=MASK, attn_mask=MASK) + like_parameters("query", "key", "value")
 
     def __init__(
         self,

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from shaped.errors import DtypeError, ShapeError
 from shaped.spec.broadcast import broadcast, is_joined
 from shaped.spec.dims import Dim
+from shaped.spec.dtype_demands import FLOATING, require_allowed
 from shaped.spec.dtypes import BOOL, COMPLEX, INTEGERS, DType
+from shaped.spec.number_range import fits_input, fits_result
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import require_expands
 from shaped.spec.ops.creation import size_shape
@@ -18,6 +20,7 @@ from shaped.spec.values import TensorType, Value
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
+    from shaped.spec.dtype_demands import Call
 
 _WHOLE = INTEGERS | BOOL
 
@@ -36,6 +39,7 @@ def _declare_clamp(name: str) -> None:
         f"Tensor.{name}",
         formula="y = min(max(x, min), max)",
         in_place=(f"Tensor.{name}_", f"torch.{name}_"),
+        dtypes=fits_result("min", "max"),  # a float bound of integers makes them float32
     )
     def rule(context: Context, input: TensorType, min: Value = None, max: Value = None, *, out: Value = None) -> Value:
         return _clamp(context, name, input, min, max)
@@ -51,6 +55,7 @@ _declare_clamp("clip")
     "Tensor.clamp_min",
     formula="y = max(x, min)",
     in_place=("Tensor.clamp_min_", "torch.clamp_min_"),
+    dtypes=fits_result("min"),
 )
 def clamp_min(context: Context, input: TensorType, min: Value, *, out: Value = None) -> Value:
     return _clamp(context, "clamp_min", input, min)
@@ -62,12 +67,25 @@ def clamp_min(context: Context, input: TensorType, min: Value, *, out: Value = N
     "Tensor.clamp_max",
     formula="y = min(x, max)",
     in_place=("Tensor.clamp_max_", "torch.clamp_max_"),
+    dtypes=fits_result("max"),
 )
 def clamp_max(context: Context, input: TensorType, max: Value, *, out: Value = None) -> Value:
     return _clamp(context, "clamp_max", input, max)
 
 
-@pointwise_op("lerp", "torch.lerp", "Tensor.lerp", formula="y = x + w (end - x)", in_place=("Tensor.lerp_",))
+def _weighs_floats(call: Call) -> None:
+    if not isinstance(call.arguments.get("weight"), TensorType):  # a tensor as weight makes a float of any input
+        require_allowed(call.name, "input", call.arguments.get("input"), FLOATING)
+
+
+@pointwise_op(
+    "lerp",
+    "torch.lerp",
+    "Tensor.lerp",
+    formula="y = x + w (end - x)",
+    in_place=("Tensor.lerp_",),
+    dtypes=(_weighs_floats,),
+)
 def lerp(context: Context, input: TensorType, end: TensorType, weight: Value, *, out: Value = None) -> Value:
     # The dtypes have to be the same; a Python number as weight has none.
     tensors = (input, end, *((weight,) if isinstance(weight, TensorType) else ()))
@@ -112,6 +130,7 @@ def addcdiv(
     "Tensor.masked_fill",
     formula="y = value where the mask holds, else x",
     in_place=("Tensor.masked_fill_",),
+    dtypes=fits_input("value"),
 )
 def masked_fill(context: Context, input: TensorType, mask: TensorType, value: Value) -> Value:
     excluding("masked_fill", mask.dtype, mask.dtype.names - BOOL, "mask, a bool mask is needed", ".bool()?")
@@ -122,7 +141,9 @@ def masked_fill(context: Context, input: TensorType, mask: TensorType, value: Va
     return TensorType(shape, DType(dtype.names | input.dtype.names), input.device, is_joined(input, mask))
 
 
-@pointwise_op("fill", "torch.fill", formula="y = value", in_place=("Tensor.fill_", "torch.fill_"))
+@pointwise_op(
+    "fill", "torch.fill", formula="y = value", in_place=("Tensor.fill_", "torch.fill_"), dtypes=fits_input("value")
+)
 def fill(context: Context, input: TensorType, value: Value) -> Value:
     if isinstance(value, TensorType) and value.shape.least_rank:
         raise ShapeError("fill", f"the value has no axes, not {value.shape}", str(input))

@@ -8,6 +8,7 @@ from shaped.errors import DtypeError, Fault, ShapeError
 from shaped.spec.axis_layout import check_classes, check_sequence
 from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import ONE, Dim
+from shaped.spec.dtype_demands import CLASSES, CLASSES_OR_PROBABILITIES, FLOATING, INTEGER, ONLY_INT64, alike, takes
 from shaped.spec.dtypes import BOOL, FLOATS, INTEGERS
 from shaped.spec.extent import require_within
 from shaped.spec.op import op
@@ -90,6 +91,7 @@ def _index_hint(shape: Shape, expected: Shape, own: Shape) -> str:
     "cross_entropy",
     "torch.nn.functional.cross_entropy",
     formula="-mean(log_softmax(x)[n, y[n]]), or -mean(sum(c) y[n,c]*log_softmax(x)[n,c])",
+    dtypes=takes(target=CLASSES_OR_PROBABILITIES) + alike("input", "weight"),
 )
 def cross_entropy(
     context: Context,
@@ -162,7 +164,12 @@ def _probability_losses(context: Context, operation: str, input: TensorType, tar
     return input.with_shape(expected)
 
 
-@op("nll_loss", "torch.nn.functional.nll_loss", formula="-mean(x[n, y[n]])")
+@op(
+    "nll_loss",
+    "torch.nn.functional.nll_loss",
+    formula="-mean(x[n, y[n]])",
+    dtypes=takes(input=FLOATING, target=CLASSES) + alike("input", "weight"),
+)
 def nll_loss(
     context: Context,
     input: TensorType,
@@ -195,6 +202,7 @@ def nll_loss(
     "multi_margin_loss",
     "torch.nn.functional.multi_margin_loss",
     formula="mean(n) sum(c != y[n]) max(0, margin - x[n,y[n]] + x[n,c])/C",
+    dtypes=takes(target=ONLY_INT64),
 )
 def multi_margin_loss(
     context: Context,
@@ -242,6 +250,7 @@ def _check_vector_or_matrix(operation: str, input: TensorType, operands: str) ->
     "multilabel_margin_loss",
     "torch.nn.functional.multilabel_margin_loss",
     formula="mean(n) sum(c, j) max(0, 1 - x[n,y[n,j]] + x[n,c])/C",
+    dtypes=takes(target=ONLY_INT64),
 )
 def multilabel_margin_loss(
     context: Context,
@@ -301,6 +310,7 @@ def multilabel_soft_margin_loss(
     "torch.nn.functional.ctc_loss",
     "torch.ctc_loss",
     formula="-log of the sum of all alignments' probabilities",
+    dtypes=takes(input_lengths=INTEGER, target_lengths=INTEGER),
 )
 def ctc_loss(
     context: Context,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.spec.broadcast import broadcast, is_joined
+from shaped.spec.dtype_demands import CONDITION, require_allowed, takes
 from shaped.spec.dtypes import BOOLEAN, INT64, DType
 from shaped.spec.op import op
 from shaped.spec.pointwise import as_tensor, pointwise, pointwise_op
@@ -14,6 +15,7 @@ from shaped.spec.values import UNKNOWN, Many, TensorType, Value
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
+    from shaped.spec.dtype_demands import Call
 
 
 def _boolean(dtype: DType) -> DType:
@@ -81,7 +83,12 @@ def equal(context: Context, input: TensorType, other: TensorType) -> Value:
     return UNKNOWN
 
 
-@op("where", "torch.where", formula="z = x where the condition holds, else y")
+def _condition_of_choice(call: Call) -> None:
+    if "input" in call.arguments:  # a condition alone may be of any dtype
+        require_allowed(call.name, "condition", call.arguments.get("condition"), CONDITION)
+
+
+@op("where", "torch.where", formula="z = x where the condition holds, else y", dtypes=(_condition_of_choice,))
 def where(
     context: Context, condition: TensorType, input: Value = None, other: Value = None, *, out: Value = None
 ) -> Value:
@@ -92,7 +99,9 @@ def where(
     return TensorType(shape, result_type(input, other), common_device(tensors), is_joined(*tensors))
 
 
-@op("Tensor.where", "Tensor.where", formula="z = x where the condition holds, else y")
+@op(
+    "Tensor.where", "Tensor.where", formula="z = x where the condition holds, else y", dtypes=takes(condition=CONDITION)
+)
 def where_method(context: Context, input: TensorType, condition: TensorType, other: Value) -> Value:
     return where(context, condition, input, other)
 

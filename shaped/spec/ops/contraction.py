@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from shaped.errors import DtypeError, ShapeError
 from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import Dim
+from shaped.spec.dtype_demands import multiplies
 from shaped.spec.dtypes import ANY_DTYPE, DType
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import require_expands, shown, tensors, with_rank
@@ -30,12 +31,18 @@ ONE, TWO, LAST = Dim.of(1), Dim.of(2), Dim.of(-1)
     "Tensor.matmul",
     "Tensor.__matmul__",
     formula="y[..., i, j] = sum_k a[..., i, k]*b[..., k, j]",
+    dtypes=multiplies("input", "other"),
 )
 def matmul(context: Context, input: TensorType, other: TensorType) -> TensorType:
     return multiplied(context, "matmul", input, other)
 
 
-@op("rmatmul", "Tensor.__rmatmul__", formula="y[..., i, j] = sum_k b[..., i, k]*a[..., k, j]")
+@op(
+    "rmatmul",
+    "Tensor.__rmatmul__",
+    formula="y[..., i, j] = sum_k b[..., i, k]*a[..., k, j]",
+    dtypes=multiplies("input", "other"),
+)
 def rmatmul(context: Context, input: TensorType, other: TensorType) -> TensorType:
     return multiplied(context, "matmul", other, input)
 
@@ -127,13 +134,26 @@ def _checked(context: Context, operation: str, operands: str, *wanted: tuple[Ten
     return [with_rank(context, tensor, rank) for tensor, rank, _ in wanted]
 
 
-@op("mm", "torch.mm", "Tensor.mm", "torch.spmm", formula="y[i, j] = sum_k a[i, k]*b[k, j]")
+@op(
+    "mm",
+    "torch.mm",
+    "Tensor.mm",
+    "torch.spmm",
+    formula="y[i, j] = sum_k a[i, k]*b[k, j]",
+    dtypes=multiplies("input", "mat2"),
+)
 def mm(context: Context, input: TensorType, mat2: TensorType) -> TensorType:
     a, b = _checked(context, "mm", f"{input} @ {mat2}", (input, 2, "two matrices"), (mat2, 2, "two matrices"))
     return multiplied(context, "mm", a, b)
 
 
-@op("bmm", "torch.bmm", "Tensor.bmm", formula="y[n, i, j] = sum_k a[n, i, k]*b[n, k, j]")
+@op(
+    "bmm",
+    "torch.bmm",
+    "Tensor.bmm",
+    formula="y[n, i, j] = sum_k a[n, i, k]*b[n, k, j]",
+    dtypes=multiplies("input", "mat2"),
+)
 def bmm(context: Context, input: TensorType, mat2: TensorType) -> TensorType:
     return _batches_multiplied(context, "bmm", input, mat2)
 
@@ -152,19 +172,19 @@ def _batches_multiplied(context: Context, operation: str, input: TensorType, mat
     return multiplied(context, operation, a.with_shape(same[0]), b.with_shape(same[1]))
 
 
-@op("mv", "torch.mv", "Tensor.mv", formula="y[i] = sum_k a[i, k]*x[k]")
+@op("mv", "torch.mv", "Tensor.mv", formula="y[i] = sum_k a[i, k]*x[k]", dtypes=multiplies("input", "vec"))
 def mv(context: Context, input: TensorType, vec: TensorType) -> TensorType:
     operands = f"{input} @ {vec}"
     a, b = _checked(context, "mv", operands, (input, 2, "a matrix and a vector"), (vec, 1, "a matrix and a vector"))
     return multiplied(context, "mv", a, b)
 
 
-@op("dot", "torch.dot", "Tensor.dot", formula="y = sum_k a[k]*b[k]")
+@op("dot", "torch.dot", "Tensor.dot", formula="y = sum_k a[k]*b[k]", dtypes=multiplies("input", "tensor"))
 def dot(context: Context, input: TensorType, tensor: TensorType) -> TensorType:
     return _dotted(context, "dot", input, tensor)
 
 
-@op("vdot", "torch.vdot", "Tensor.vdot", formula="y = sum_k conj(a[k])*b[k]")
+@op("vdot", "torch.vdot", "Tensor.vdot", formula="y = sum_k conj(a[k])*b[k]", dtypes=multiplies("input", "other"))
 def vdot(context: Context, input: TensorType, other: TensorType) -> TensorType:
     return _dotted(context, "vdot", input, other)
 
@@ -175,7 +195,13 @@ def _dotted(context: Context, operation: str, a: TensorType, b: TensorType) -> T
     return multiplied(context, operation, a, b)
 
 
-@op("inner", "torch.inner", "Tensor.inner", formula="y[..., ...'] = sum_k a[..., k]*b[...', k]")
+@op(
+    "inner",
+    "torch.inner",
+    "Tensor.inner",
+    formula="y[..., ...'] = sum_k a[..., k]*b[...', k]",
+    dtypes=multiplies("input", "other"),
+)
 def inner(context: Context, input: TensorType, other: TensorType) -> TensorType:
     operands = shown(input, other)
     dtype = result_type(input, other) if 0 in (input.shape.rank, other.shape.rank) else None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from shaped.errors import Fault, ShapeError
 from shaped.spec.axis_layout import check_channels
 from shaped.spec.dims import ZERO, Dim
+from shaped.spec.dtype_demands import alike
 from shaped.spec.op import op
 from shaped.spec.ops.options import (
     common_dtype,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from shaped.spec.context import Context
+
+_OF_ONE_DTYPE = alike("input", "weight", "bias")
 
 
 @dataclass(frozen=True)
@@ -196,7 +199,13 @@ def _convolution(
     return convolve(context, operation, input, weight, in_per_group * group_count, out_channels, window)
 
 
-@op("conv1d", "torch.nn.functional.conv1d", "torch.conv1d", formula="y[n,o,i] = b[o] + sum(c,k) w[o,c,k]*x[n,c,i*s+k]")
+@op(
+    "conv1d",
+    "torch.nn.functional.conv1d",
+    "torch.conv1d",
+    formula="y[n,o,i] = b[o] + sum(c,k) w[o,c,k]*x[n,c,i*s+k]",
+    dtypes=_OF_ONE_DTYPE,
+)
 def conv1d(
     context: Context,
     input: TensorType,
@@ -211,7 +220,13 @@ def conv1d(
     return _convolution(context, 1, input, weight, bias, stride, padding, dilation, groups)
 
 
-@op("conv2d", "torch.nn.functional.conv2d", "torch.conv2d", formula="as conv1d, over two axes")
+@op(
+    "conv2d",
+    "torch.nn.functional.conv2d",
+    "torch.conv2d",
+    formula="as conv1d, over two axes",
+    dtypes=_OF_ONE_DTYPE,
+)
 def conv2d(
     context: Context,
     input: TensorType,
@@ -226,7 +241,13 @@ def conv2d(
     return _convolution(context, 2, input, weight, bias, stride, padding, dilation, groups)
 
 
-@op("conv3d", "torch.nn.functional.conv3d", "torch.conv3d", formula="as conv1d, over three axes")
+@op(
+    "conv3d",
+    "torch.nn.functional.conv3d",
+    "torch.conv3d",
+    formula="as conv1d, over three axes",
+    dtypes=_OF_ONE_DTYPE,
+)
 def conv3d(
     context: Context,
     input: TensorType,
@@ -329,7 +350,13 @@ def check_output_padding(context: Context, operation: str, window: Window, extra
             raise ShapeError(operation, f"output_padding is {value}", dims=(value,))
 
 
-@op("conv_transpose1d", "torch.nn.functional.conv_transpose1d", "torch.conv_transpose1d", formula="conv1d's transpose")
+@op(
+    "conv_transpose1d",
+    "torch.nn.functional.conv_transpose1d",
+    "torch.conv_transpose1d",
+    formula="conv1d's transpose",
+    dtypes=_OF_ONE_DTYPE,
+)
 def conv_transpose1d(
     context: Context,
     input: TensorType,
@@ -345,7 +372,13 @@ def conv_transpose1d(
     return _transposed(context, 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-@op("conv_transpose2d", "torch.nn.functional.conv_transpose2d", "torch.conv_transpose2d", formula="conv2d's transpose")
+@op(
+    "conv_transpose2d",
+    "torch.nn.functional.conv_transpose2d",
+    "torch.conv_transpose2d",
+    formula="conv2d's transpose",
+    dtypes=_OF_ONE_DTYPE,
+)
 def conv_transpose2d(
     context: Context,
     input: TensorType,
@@ -361,7 +394,13 @@ def conv_transpose2d(
     return _transposed(context, 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-@op("conv_transpose3d", "torch.nn.functional.conv_transpose3d", "torch.conv_transpose3d", formula="conv3d's transpose")
+@op(
+    "conv_transpose3d",
+    "torch.nn.functional.conv_transpose3d",
+    "torch.conv_transpose3d",
+    formula="conv3d's transpose",
+    dtypes=_OF_ONE_DTYPE,
+)
 def conv_transpose3d(
     context: Context,
     input: TensorType,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
+from shaped.spec.dtype_demands import like_parameters
 from shaped.spec.op import Module, module
 from shaped.spec.ops.convolution import Window, check_groups, check_output_padding, convolve, convolve_transposed
 from shaped.spec.ops.lazy import declare_lazy
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 class _Convolution(Module):
     """What all convolution modules share: the checks of their constructor and their parameters."""
 
+    dtypes = like_parameters("input")
     count: int
     is_transposed = False
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from shaped.errors import ShapeError
 from shaped.spec.devices import device_name
 from shaped.spec.dims import ONE, ZERO, Dim, ceildiv
+from shaped.spec.dtype_demands import FLOATING, has_elements, require_allowed
 from shaped.spec.dtypes import ANY_DTYPE, FLOAT32, FLOATS, DType
 from shaped.spec.facts import Status
+from shaped.spec.number_range import fits_result
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import spread
 from shaped.spec.promotion import category, is_number, number_dtype, promote, requested
@@ -18,6 +20,7 @@ from shaped.spec.values import TensorType, Value
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
+    from shaped.spec.dtype_demands import Call, Demands
 
 
 def size_shape(context: Context, operation: str, sizes: tuple[Value, ...], size: Value = None) -> Shape:
@@ -43,8 +46,13 @@ def created(shape: Shape, dtype: Value, default: DType, device: Value) -> Tensor
     return TensorType(shape, requested(dtype, default), device_name(device))
 
 
-def _declare_filled(name: str, formula: str) -> None:
-    @op(name, f"torch.{name}", formula=formula)
+def _draws_floats(call: Call) -> None:
+    if has_elements(call.result):
+        require_allowed(call.name, "the result", call.result, FLOATING)
+
+
+def _declare_filled(name: str, formula: str, dtypes: Demands = ()) -> None:
+    @op(name, f"torch.{name}", formula=formula, dtypes=dtypes)
     def rule(
         context: Context,
         *sizes: Value,
@@ -61,7 +69,7 @@ def _declare_filled(name: str, formula: str) -> None:
     ) -> Value:
         return created(size_shape(context, name, sizes, size), dtype, FLOAT32, device)
 
-    @op(f"{name}_like", f"torch.{name}_like", formula=f"{formula}, of the shape of x")
+    @op(f"{name}_like", f"torch.{name}_like", formula=f"{formula}, of the shape of x", dtypes=dtypes)
     def like(
         context: Context,
         input: TensorType,
@@ -100,19 +108,16 @@ def _declare_new(name: str, formula: str) -> None:
         return created(shape, dtype, input.dtype, input.device if device is None else device)
 
 
-for _name, _formula in [
-    ("zeros", "y = 0"),
-    ("ones", "y = 1"),
-    ("empty", "y is not set"),
-    ("rand", "y uniform in [0, 1)"),
-    ("randn", "y standard normal"),
-]:
-    _declare_filled(_name, _formula)
+_declare_filled("zeros", "y = 0")
+_declare_filled("ones", "y = 1")
+_declare_filled("empty", "y is not set")
+_declare_filled("rand", "y uniform in [0, 1)", (_draws_floats,))
+_declare_filled("randn", "y standard normal", (_draws_floats,))
 for _name, _formula in [("zeros", "y = 0"), ("ones", "y = 1"), ("empty", "y is not set")]:
     _declare_new(_name, f"{_formula}, with the dtype of x")
 
 
-@op("new_full", "Tensor.new_full", formula="y = value, with the dtype of x")
+@op("new_full", "Tensor.new_full", formula="y = value, with the dtype of x", dtypes=fits_result("fill_value"))
 def new_full(
     context: Context,
     input: TensorType,
@@ -129,7 +134,7 @@ def new_full(
     return created(shape, dtype, input.dtype, input.device if device is None else device)
 
 
-@op("full", "torch.full", formula="y = value")
+@op("full", "torch.full", formula="y = value", dtypes=fits_result("fill_value"))
 def full(
     context: Context,
     size: Value,
@@ -147,7 +152,7 @@ def full(
     return created(size_shape(context, "full", (size,)), dtype, default, device)
 
 
-@op("full_like", "torch.full_like", formula="y = value, of the shape of x")
+@op("full_like", "torch.full_like", formula="y = value, of the shape of x", dtypes=fits_result("fill_value"))
 def full_like(
     context: Context,
     input: TensorType,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from shaped.errors import ShapeError
 from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import ONE
+from shaped.spec.dtype_demands import float_result
 from shaped.spec.op import op
 from shaped.spec.ops.losses import reduce_loss, require_same_rank
 from shaped.spec.ops.options import flag
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     "torch.nn.functional.cosine_similarity",
     "torch.cosine_similarity",
     formula="sum(x*y)/(|x|*|y|) along dim",
+    dtypes=float_result("x1", "x2"),
 )
 def cosine_similarity(
     context: Context, x1: TensorType, x2: TensorType, dim: Value = DEFAULT_ONE, eps: Value = 1e-8

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import DtypeError, ShapeError
 from shaped.spec.dims import Dim
+from shaped.spec.dtype_demands import INT32_OR_INT64, alike, like_parameters, takes
 from shaped.spec.extent import require_within
 from shaped.spec.op import Module, module, op
 from shaped.spec.ops.options import flag, is_less, option_size, optional_tensor, parameter_dtype
@@ -72,7 +73,12 @@ def embedding(
     return input.with_shape(input.shape + Shape.of(length)).with_dtype(weight.dtype)
 
 
-@op("embedding_bag", "torch.nn.functional.embedding_bag", formula="y[b, d] = mean(i in bag b) w[x[i], d]")
+@op(
+    "embedding_bag",
+    "torch.nn.functional.embedding_bag",
+    formula="y[b, d] = mean(i in bag b) w[x[i], d]",
+    dtypes=takes(offsets=INT32_OR_INT64) + alike("weight", "per_sample_weights"),
+)
 def embedding_bag(
     context: Context,
     input: TensorType,
@@ -121,6 +127,8 @@ def embedding_bag(
 class Embedding(Module):
     """A table of `num_embeddings` vectors, looked up by index."""
 
+    dtypes = like_parameters()
+
     def __init__(
         self,
         context: Context,
@@ -150,6 +158,8 @@ class Embedding(Module):
 @module("torch.nn.EmbeddingBag")
 class EmbeddingBag(Module):
     """Sums, means or maxima of bags of rows of a table."""
+
+    dtypes = takes(offsets=INT32_OR_INT64) + like_parameters()
 
     def __init__(
         self,

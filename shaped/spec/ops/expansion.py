@@ -8,6 +8,7 @@ from shaped.errors import DtypeError, ShapeError
 from shaped.spec.axis_order import factors_of, remembered
 from shaped.spec.broadcast import broadcast_shape
 from shaped.spec.dims import ONE, Dim, product
+from shaped.spec.dtype_demands import INT32_OR_INT64, ONLY_INT64, takes
 from shaped.spec.dtypes import BOOL, COMPLEX, FLOATS, INT64
 from shaped.spec.extent import require_within
 from shaped.spec.merged_axes import repeated_axes
@@ -163,7 +164,12 @@ def tile(context: Context, input: TensorType, *dims: Value) -> TensorType:
     return repeated(context, "tile", input, (*(ONE for _ in range(missing)), *repeats))
 
 
-@op("repeat_interleave", "Tensor.repeat_interleave", formula="y[..., i, ...] = x[..., i//repeats, ...]")
+@op(
+    "repeat_interleave",
+    "Tensor.repeat_interleave",
+    formula="y[..., i, ...] = x[..., i//repeats, ...]",
+    dtypes=takes(repeats=INT32_OR_INT64),
+)
 def repeat_interleave(
     context: Context, input: TensorType, repeats: Value, dim: Value = None, *, output_size: Value = None
 ) -> TensorType:
@@ -223,7 +229,12 @@ def _require_a_count_each(context: Context, input: TensorType, repeats: TensorTy
     context.require_equal(count, own, fault)
 
 
-@op("one_hot", "torch.nn.functional.one_hot", formula="y[..., k] = 1 where x[...] = k, else 0")
+@op(
+    "one_hot",
+    "torch.nn.functional.one_hot",
+    formula="y[..., k] = 1 where x[...] = k, else 0",
+    dtypes=takes(tensor=ONLY_INT64),
+)
 def one_hot(context: Context, tensor: TensorType, num_classes: Value = MINUS_ONE) -> TensorType:
     if tensor.dtype.is_all(FLOATS | COMPLEX | BOOL):
         reason = f"class indices must be int64, not {tensor.dtype}"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
 from shaped.spec.dims import Dim
-from shaped.spec.dtype_demands import require_range
 from shaped.spec.dtypes import ANY_DTYPE, FLOAT32, DType
+from shaped.spec.number_range import require_range
 from shaped.spec.op import op
 from shaped.spec.ops.creation import created, size_shape
 from shaped.spec.promotion import number_dtype, promote

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import ShapeError
 from shaped.spec.dims import product
+from shaped.spec.dtype_demands import FLOATING, takes
 from shaped.spec.op import op
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _SCHEMES: list[tuple[str, str, int, int | None]] = [
     ("orthogonal_", "w with orthogonal rows or columns", 2, None),
     ("sparse_", "w with some zeros in each column", 2, 2),
 ]
+_OF_ANY_DTYPE = {"constant_", "ones_", "zeros_", "eye_", "dirac_"}
 _OLD_NAMES = {
     *("uniform", "normal", "constant", "eye", "dirac", "xavier_uniform", "xavier_normal"),
     *("kaiming_uniform", "kaiming_normal", "orthogonal"),
@@ -40,7 +42,9 @@ def _declare(name: str, formula: str, least: int, most: int | None) -> None:
     if name[:-1] in _OLD_NAMES:
         names.append(f"torch.nn.init.{name[:-1]}")
 
-    @op(f"nn.init.{name}", formula=formula, in_place=names)
+    dtypes = () if name in _OF_ANY_DTYPE else takes(tensor=FLOATING)
+
+    @op(f"nn.init.{name}", formula=formula, in_place=names, dtypes=dtypes)
     def rule(context: Context, tensor: TensorType, *args: Value, **options: Value) -> Value:
         rank = tensor.shape.rank
         if rank is not None and (rank < least or (most is not None and rank > most)):

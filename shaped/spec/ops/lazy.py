@@ -41,5 +41,6 @@ def declare_lazy(kind: type[Module], **defaults: Value) -> None:
 
     initialize.__signature__ = signature  # type: ignore[attr-defined]  # read by inspect
     name = f"Lazy{kind.__name__}"
-    body = {"__init__": initialize, "__doc__": f"A `{kind.__name__}` that takes its first size from the first input."}
+    text = f"A `{kind.__name__}` that takes its first size from the first input."
+    body = {"__init__": initialize, "__doc__": text, "dtypes": kind.dtypes}
     module(f"torch.nn.{name}")(type(name, (Lazy,), body))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import DtypeError, Fault, ShapeError
 from shaped.spec.dims import ONE, Dim, Kind
+from shaped.spec.dtype_demands import alike, like_parameters
 from shaped.spec.op import Module, module, op
 from shaped.spec.ops.lazy import declare_lazy
 from shaped.spec.ops.options import common_dtype, flag, option_size, optional_tensor, parameter_dtype, require_equal
@@ -62,7 +63,12 @@ def last_axis_hint(shape: Shape, features: Dim) -> str:
     return f".permute({', '.join(map(str, order))})?"
 
 
-@op("linear", "torch.nn.functional.linear", formula="y[..., o] = b[o] + sum(i) x[..., i]*w[o, i]")
+@op(
+    "linear",
+    "torch.nn.functional.linear",
+    formula="y[..., o] = b[o] + sum(i) x[..., i]*w[o, i]",
+    dtypes=alike("input", "weight", "bias"),
+)
 def linear(context: Context, input: TensorType, weight: TensorType, bias: Value = None) -> TensorType:
     """Map the last axis by a matrix (out, in), or reduce it by a vector (in,).
 
@@ -118,6 +124,7 @@ def _check_bias(context: Context, input: TensorType, weight: TensorType, bias: T
     "torch.nn.functional.bilinear",
     "torch.bilinear",
     formula="y[..., o] = b[o] + sum(i,j) x[..., i]*w[o,i,j]*z[..., j]",
+    dtypes=alike("input1", "input2", "weight", "bias"),
 )
 def bilinear(
     context: Context, input1: TensorType, input2: TensorType, weight: TensorType, bias: Value = None
@@ -171,6 +178,8 @@ def _bilinear(
 class Linear(Module):
     """An affine map of the last axis."""
 
+    dtypes = like_parameters("input")
+
     def __init__(
         self,
         context: Context,
@@ -207,6 +216,8 @@ declare_lazy(Linear)
 @module("torch.nn.Bilinear")
 class Bilinear(Module):
     """A bilinear map of the last axes of two tensors."""
+
+    dtypes = like_parameters("input1", "input2")
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from shaped.errors import Fault, ShapeError
 from shaped.spec.broadcast import broadcast, broadcast_shape, uncertain_if_joined
 from shaped.spec.dims import ONE, Dim
+from shaped.spec.dtype_demands import FLOATING, alike, float_result, require_float_result, takes
 from shaped.spec.dtypes import DType
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import require_expands
@@ -18,6 +19,7 @@ from shaped.spec.values import TensorType
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
+    from shaped.spec.dtype_demands import Call
     from shaped.spec.values import Value
 
 REDUCTIONS = ("none", "mean", "sum")
@@ -116,7 +118,7 @@ def _check_same_weight(context: Context, operation: str, input: TensorType, weig
         require_same_shape(context, operation, input, tensor, f"input {input}, weight {tensor}")
 
 
-@op("mse_loss", "torch.nn.functional.mse_loss", formula="mean((x - y)**2)")
+@op("mse_loss", "torch.nn.functional.mse_loss", formula="mean((x - y)**2)", dtypes=float_result("input", "target"))
 def mse_loss(
     context: Context,
     input: TensorType,
@@ -131,7 +133,13 @@ def mse_loss(
     return _elementwise(context, "mse_loss", input, target, reduction, size_average, reduce)
 
 
-@op("l1_loss", "torch.nn.functional.l1_loss", formula="mean(|x - y|)")
+def _mean_is_float(call: Call) -> None:
+    size_average = call.arguments.get("size_average")
+    if call.arguments.get("reduction", "mean") == "mean" and (size_average is None or size_average is False):
+        require_float_result(call, "input", "target")
+
+
+@op("l1_loss", "torch.nn.functional.l1_loss", formula="mean(|x - y|)", dtypes=(_mean_is_float,))
 def l1_loss(
     context: Context,
     input: TensorType,
@@ -151,6 +159,7 @@ def l1_loss(
     "smooth_l1_loss",
     "torch.nn.functional.smooth_l1_loss",
     formula="mean(d*d/(2*beta) if d < beta else d - beta/2), d = |x - y|",
+    dtypes=float_result("input", "target"),
 )
 def smooth_l1_loss(
     context: Context,
@@ -169,6 +178,7 @@ def smooth_l1_loss(
     "huber_loss",
     "torch.nn.functional.huber_loss",
     formula="mean(d*d/2 if d < delta else delta*(d - delta/2)), d = |x - y|",
+    dtypes=float_result("input", "target"),
 )
 def huber_loss(
     context: Context,
@@ -183,7 +193,12 @@ def huber_loss(
     return _elementwise(context, "huber_loss", input, target, reduction)
 
 
-@op("kl_div", "torch.nn.functional.kl_div", formula="mean(y*(log(y) - x))")
+@op(
+    "kl_div",
+    "torch.nn.functional.kl_div",
+    formula="mean(y*(log(y) - x))",
+    dtypes=takes(input=FLOATING, target=FLOATING),
+)
 def kl_div(
     context: Context,
     input: TensorType,
@@ -290,7 +305,12 @@ def require_same_rank(operation: str, operands: str, *tensors: TensorType) -> No
         raise ShapeError(operation, f"{', '.join(map(str, ranks))} axes, equal ranks expected", operands)
 
 
-@op("binary_cross_entropy", "torch.nn.functional.binary_cross_entropy", formula="-mean(y*log(x) + (1-y)*log(1-x))")
+@op(
+    "binary_cross_entropy",
+    "torch.nn.functional.binary_cross_entropy",
+    formula="-mean(y*log(x) + (1-y)*log(1-x))",
+    dtypes=takes(input=FLOATING, target=FLOATING) + alike("input", "target"),
+)
 def binary_cross_entropy(
     context: Context,
     input: TensorType,
@@ -312,6 +332,7 @@ def binary_cross_entropy(
     "binary_cross_entropy_with_logits",
     "torch.nn.functional.binary_cross_entropy_with_logits",
     formula="mean(log(1 + exp(x)) - y*x)",
+    dtypes=takes(input=FLOATING, target=FLOATING),
 )
 def binary_cross_entropy_with_logits(
     context: Context,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
 from shaped.spec.dims import Dim, product
+from shaped.spec.dtype_demands import FLOATING, alike_but_half, takes
 from shaped.spec.dtypes import DType
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import listed
@@ -25,6 +26,9 @@ from shaped.spec.wrong_axis import check_trailing
 if TYPE_CHECKING:
     from shaped.spec.context import Context
     from shaped.spec.values import TensorType, Value
+
+_LIKE_STATISTICS = takes(input=FLOATING) + alike_but_half("input", "running_mean", "running_var", "weight", "bias")
+_LIKE_WEIGHT = takes(input=FLOATING) + alike_but_half("input", "weight", "bias")
 
 
 def normalize_channels(
@@ -98,7 +102,12 @@ def _check_per_channel(
             require_equal(context, (input, tensor), count, channels, fault)
 
 
-@op("batch_norm", "torch.nn.functional.batch_norm", formula="y = (x - mean_c)/sqrt(var_c + eps)*w_c + b_c, c = axis 1")
+@op(
+    "batch_norm",
+    "torch.nn.functional.batch_norm",
+    formula="y = (x - mean_c)/sqrt(var_c + eps)*w_c + b_c, c = axis 1",
+    dtypes=_LIKE_STATISTICS,
+)
 def batch_norm(
     context: Context,
     input: TensorType,
@@ -140,6 +149,7 @@ def check_several_values(operation: str, input: TensorType, each: str, axes: tup
     "instance_norm",
     "torch.nn.functional.instance_norm",
     formula="y = (x - mean_nc)/sqrt(var_nc + eps)*w_c + b_c, over the axes from 2",
+    dtypes=_LIKE_STATISTICS,
 )
 def instance_norm(
     context: Context,
@@ -223,7 +233,13 @@ def _check_trailing_parameter(
         require_equal(context, (tensor,), a, b, fault)
 
 
-@op("layer_norm", "torch.nn.functional.layer_norm", "torch.layer_norm", formula="y = (x - mean)/sqrt(var + eps)*w + b")
+@op(
+    "layer_norm",
+    "torch.nn.functional.layer_norm",
+    "torch.layer_norm",
+    formula="y = (x - mean)/sqrt(var + eps)*w + b",
+    dtypes=_LIKE_WEIGHT,
+)
 def layer_norm(
     context: Context,
     input: TensorType,
@@ -246,7 +262,13 @@ def layer_norm(
     return normalize_trailing(context, "layer_norm", input, sizes)
 
 
-@op("rms_norm", "torch.nn.functional.rms_norm", "torch.rms_norm", formula="y = x/sqrt(mean(x*x) + eps)*w")
+@op(
+    "rms_norm",
+    "torch.nn.functional.rms_norm",
+    "torch.rms_norm",
+    formula="y = x/sqrt(mean(x*x) + eps)*w",
+    dtypes=takes(input=FLOATING),
+)
 def rms_norm(
     context: Context, input: TensorType, normalized_shape: Value, weight: Value = None, eps: Value = None
 ) -> TensorType:
@@ -267,6 +289,7 @@ def rms_norm(
     "torch.nn.functional.group_norm",
     "torch.group_norm",
     formula="y = (x - mean_ng)/sqrt(var_ng + eps)*w_c + b_c",
+    dtypes=_LIKE_WEIGHT,
 )
 def group_norm(
     context: Context,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.spec.axis_layout import check_channels
+from shaped.spec.dtype_demands import FLOATING, like_parameters_but_half, takes
 from shaped.spec.op import Module, module, op
 from shaped.spec.ops.arguments import with_rank
 from shaped.spec.ops.lazy import declare_lazy
@@ -41,6 +42,7 @@ def _both(a: Value, b: Value) -> bool | None:
 class _BatchNorm(Module):
     """Normalise each channel (axis 1) over the batch and the spatial axes."""
 
+    dtypes = like_parameters_but_half("input")
     ranks: tuple[int, int | None] = (2, None)
 
     def __init__(
@@ -129,6 +131,7 @@ def convert_sync_batchnorm(context: Context, module: Value, process_group: Value
 class _InstanceNorm(Module):
     """Normalise each channel of each sample over the spatial axes."""
 
+    dtypes = like_parameters_but_half("input")
     count: int
 
     def __init__(
@@ -197,6 +200,8 @@ for _kind in (BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNor
 class LayerNorm(Module):
     """Normalisation over the trailing axes."""
 
+    dtypes = like_parameters_but_half("input")
+
     def __init__(
         self,
         context: Context,
@@ -226,6 +231,8 @@ class LayerNorm(Module):
 class RMSNorm(Module):
     """Division by the root of the mean square over the trailing axes."""
 
+    dtypes = takes(input=FLOATING)
+
     def __init__(
         self,
         context: Context,
@@ -250,6 +257,8 @@ class RMSNorm(Module):
 @module("torch.nn.GroupNorm")
 class GroupNorm(Module):
     """Normalisation of each group of channels."""
+
+    dtypes = like_parameters_but_half("input")
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from shaped.errors import ShapeError
 from shaped.spec.dims import ONE, ZERO, Dim, product
 from shaped.spec.facts import Status
+from shaped.spec.number_range import fits_input
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import listed, quotient, size, unknown_sizes
 from shaped.spec.shape import Shape
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
     from shaped.spec.context import Context
 
 
-@op("pad", "torch.nn.functional.pad", formula="y[i] = x[i-before] inside, value outside, pairs from the last axis on")
+@op(
+    "pad",
+    "torch.nn.functional.pad",
+    formula="y[i] = x[i-before] inside, value outside, pairs from the last axis on",
+    dtypes=fits_input("value"),
+)
 def pad(context: Context, input: TensorType, pad: Value, mode: Value = "constant", value: Value = None) -> TensorType:
     return padded(context, "pad", input, listed(pad), mode)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from shaped.errors import ShapeError
 from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import Dim
+from shaped.spec.dtype_demands import alike
 from shaped.spec.dtypes import ANY, FLOATS
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import axes, integer, listed, shown
@@ -125,7 +126,7 @@ def _require_three(context: Context, operation: str, operands: str, size: Dim) -
     context.require_equal(size, 3, fault)
 
 
-@op("cdist", "torch.cdist", formula="y[..., i, j] = |a[..., i, :] - b[..., j, :]|_p")
+@op("cdist", "torch.cdist", formula="y[..., i, j] = |a[..., i, :] - b[..., j, :]|_p", dtypes=alike("x1", "x2"))
 def cdist(
     context: Context, x1: TensorType, x2: TensorType, p: Value = 2.0, compute_mode: Value = UNKNOWN
 ) -> TensorType:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from shaped.errors import ShapeError
 from shaped.spec.broadcast import broadcast, is_joined
 from shaped.spec.dims import Dim
+from shaped.spec.dtype_demands import FLOATING, require_allowed, takes
 from shaped.spec.dtypes import BOOL, COMPLEX, FLOAT32, INT64, INTEGERS
 from shaped.spec.op import op
 from shaped.spec.ops.creation import created, like_input, size_shape
@@ -18,6 +19,7 @@ from shaped.spec.values import TensorType, Value
 
 if TYPE_CHECKING:
     from shaped.spec.context import Context
+    from shaped.spec.dtype_demands import Call, Demands
 
 
 @op("randint", "torch.randint", formula="y uniform in low, ..., high - 1")
@@ -79,7 +81,7 @@ def randperm(
     )
 
 
-@op("normal", "torch.normal", formula="y normal with mean and std")
+@op("normal", "torch.normal", formula="y normal with mean and std", dtypes=takes(mean=FLOATING))
 def normal(
     context: Context,
     mean: Value,
@@ -104,19 +106,30 @@ def normal(
     return TensorType(shape, tensors[0].dtype, common_device(tensors), is_joined(*tensors))
 
 
-@op("bernoulli", "torch.bernoulli", "Tensor.bernoulli", formula="y = 1 with probability x")
+def _is_probability(call: Call) -> None:
+    if call.arguments.get("p") is None:
+        require_allowed(call.name, "input", call.arguments.get("input"), FLOATING)
+
+
+@op("bernoulli", "torch.bernoulli", "Tensor.bernoulli", formula="y = 1 with probability x", dtypes=(_is_probability,))
 def bernoulli(
     context: Context, input: TensorType, p: Value = None, *, generator: Value = None, out: Value = None
 ) -> Value:
     return input
 
 
-@op("poisson", "torch.poisson", formula="y Poisson with mean x")
+@op("poisson", "torch.poisson", formula="y Poisson with mean x", dtypes=takes(input=FLOATING))
 def poisson(context: Context, input: TensorType, generator: Value = None) -> Value:
     return input
 
 
-@op("multinomial", "torch.multinomial", "Tensor.multinomial", formula="indices drawn with weights x")
+@op(
+    "multinomial",
+    "torch.multinomial",
+    "Tensor.multinomial",
+    formula="indices drawn with weights x",
+    dtypes=takes(input=FLOATING),
+)
 def multinomial(
     context: Context,
     input: TensorType,
@@ -139,12 +152,15 @@ def multinomial(
     return input.with_shape(Shape((*input.shape.dims[:-1], count))).with_dtype(INT64)
 
 
-# (name, parameters) of the methods that fill a tensor with random numbers.
-_FILLINGS = ["normal_", "uniform_", "exponential_", "log_normal_", "cauchy_", "geometric_", "random_"]
+# The methods that fill a tensor with random numbers.
+_FILLINGS: dict[str, Demands] = {
+    **dict.fromkeys(("normal_", "uniform_", "log_normal_", "cauchy_"), takes(input=FLOATING)),
+    **dict.fromkeys(("exponential_", "geometric_", "random_"), ()),
+}
 
 
-def _declare_filling(name: str) -> None:
-    @op(name, in_place=(f"Tensor.{name}",), formula=f"y {name[:-1].replace('_', '-')}")
+def _declare_filling(name: str, dtypes: Demands) -> None:
+    @op(name, in_place=(f"Tensor.{name}",), formula=f"y {name[:-1].replace('_', '-')}", dtypes=dtypes)
     def rule(
         context: Context,
         input: TensorType,
@@ -157,11 +173,13 @@ def _declare_filling(name: str) -> None:
         return input
 
 
-for _name in _FILLINGS:
-    _declare_filling(_name)
+for _row in _FILLINGS.items():
+    _declare_filling(*_row)
 
 
-@pointwise_op("bernoulli_with", formula="y = 1 with probability p", in_place=("Tensor.bernoulli_",))
+@pointwise_op(
+    "bernoulli_with", formula="y = 1 with probability p", in_place=("Tensor.bernoulli_",), dtypes=takes(p=FLOATING)
+)
 def bernoulli_(context: Context, input: TensorType, p: Value = None, *, generator: Value = None) -> Value:
     if not isinstance(p, TensorType):
         return input

@@ -9,6 +9,7 @@ from shaped.errors import Fault, ShapeError
 from shaped.spec.axis_layout import check_sequence, check_unbatched
 from shaped.spec.axis_order import remembered
 from shaped.spec.dims import ONE, Dim
+from shaped.spec.dtype_demands import like_parameters
 from shaped.spec.op import Module, module
 from shaped.spec.ops.linear import last_axis_hint, parameter_if
 from shaped.spec.ops.options import (
@@ -75,6 +76,7 @@ class _States:
 class _Recurrent(Module):
     """What RNN, LSTM and GRU share."""
 
+    dtypes = like_parameters("input", "hx")
     operation: str
     gates = 1
     has_cell = False
@@ -268,6 +270,7 @@ class GRU(_Recurrent):
 class _Cell(Module):
     """One step of a recurrent network."""
 
+    dtypes = like_parameters("input", "hx")
     operation: str
     gates = 1
     has_cell = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
+from shaped.spec.dtype_demands import alike
 from shaped.spec.op import op
 from shaped.spec.ops.options import require_equal
 from shaped.spec.values import UNKNOWN, TensorType, Value
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shaped.spec.context import Context
+    from shaped.spec.dtype_demands import Demands
 
 
 def _state(
@@ -40,8 +42,8 @@ def _state(
     return hx
 
 
-def _declare(name: str, formula: str, gates: int) -> None:
-    @op(name, f"torch.{name}", formula=formula)
+def _declare(name: str, formula: str, gates: int, dtypes: Demands = ()) -> None:
+    @op(name, f"torch.{name}", formula=formula, dtypes=dtypes)
     def rule(
         context: Context,
         input: TensorType,
@@ -56,10 +58,10 @@ def _declare(name: str, formula: str, gates: int) -> None:
 
 _declare("rnn_tanh_cell", "h' = tanh(w_ih x + b_ih + w_hh h + b_hh)", 1)
 _declare("rnn_relu_cell", "h' = relu(w_ih x + b_ih + w_hh h + b_hh)", 1)
-_declare("gru_cell", "h' = (1 - z) n + z h", 3)
+_declare("gru_cell", "h' = (1 - z) n + z h", 3, alike("input", "w_ih"))
 
 
-@op("lstm_cell", "torch.lstm_cell", formula="c' = f c + i g, h' = o tanh(c')")
+@op("lstm_cell", "torch.lstm_cell", formula="c' = f c + i g, h' = o tanh(c')", dtypes=alike("input", "w_ih"))
 def lstm_cell(
     context: Context,
     input: TensorType,

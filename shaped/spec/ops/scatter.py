@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from shaped.errors import ShapeError
 from shaped.spec.broadcast import broadcast
 from shaped.spec.dims import ONE, ZERO, Dim
+from shaped.spec.dtype_demands import alike
 from shaped.spec.dtypes import ANY, BOOL, INT64, INTEGERS
 from shaped.spec.extent import require_within
 from shaped.spec.facts import Status
+from shaped.spec.number_range import fits_input
 from shaped.spec.op import op
 from shaped.spec.ops.arguments import shown
 from shaped.spec.ops.contraction import require_same_dtype
@@ -174,6 +176,7 @@ def _require_flat(operation: str, index: TensorType, operands: str) -> None:
     "Tensor.scatter",
     formula="y = x, then y[index[i, j], j] = src[i, j] for dim=0",
     in_place=("Tensor.scatter_",),
+    dtypes=fits_input("value", "src"),
 )
 def scatter(
     context: Context,
@@ -320,6 +323,7 @@ def _written_at(
     "Tensor.index_fill",
     formula="y = x, then y[index[i]] = value for dim=0",
     in_place=("Tensor.index_fill_",),
+    dtypes=fits_input("value"),
 )
 def index_fill(context: Context, input: TensorType, dim: Value, index: TensorType, value: Value) -> TensorType:
     context.axis("index_fill", input, dim)
@@ -334,6 +338,7 @@ def index_fill(context: Context, input: TensorType, dim: Value, index: TensorTyp
     "Tensor.index_put",
     formula="y = x, then y[indices] = values",
     in_place=("Tensor.index_put_", "torch.index_put_"),
+    dtypes=alike("input", "values"),
 )
 def index_put(
     context: Context, input: TensorType, indices: Value, values: TensorType, accumulate: Value = False

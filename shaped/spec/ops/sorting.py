@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from shaped.errors import Fault, ShapeError
 from shaped.spec.broadcast import uncertain_if_joined
 from shaped.spec.dims import Dim
+from shaped.spec.dtype_demands import INTEGER, takes
 from shaped.spec.dtypes import BOOL, BOOLEAN, COMPLEX, INT64, DType
 from shaped.spec.op import op
 from shaped.spec.ops.reduction import value_and_index
@@ -216,7 +217,7 @@ def _unique(
     return tuple(results) if len(results) > 1 else values
 
 
-@op("bincount", "torch.bincount", "Tensor.bincount", formula="y[i] = how often i is in x")
+@op("bincount", "torch.bincount", "Tensor.bincount", formula="y[i] = how often i is in x", dtypes=takes(input=INTEGER))
 def bincount(context: Context, input: TensorType, weights: Value = None, minlength: Value = None) -> Value:
     if input.shape.least_rank > 1 or input.shape.rank == 0:
         raise ShapeError("bincount", "the input has 1 axis", str(input))

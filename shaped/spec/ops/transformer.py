@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shaped.errors import Fault, ShapeError
+from shaped.spec.dtype_demands import MASK, like_parameters, takes
 from shaped.spec.dtypes import FLOAT32, DType
 from shaped.spec.op import Module, module, op
 from shaped.spec.ops.attention import MultiheadAttention
@@ -70,6 +71,8 @@ class _Layer(Module):
 class TransformerEncoderLayer(_Layer):
     """Self-attention and a feed-forward network."""
 
+    dtypes = takes(src_mask=MASK, src_key_padding_mask=MASK) + like_parameters("src")
+
     def forward(
         self,
         context: Context,
@@ -86,6 +89,10 @@ class TransformerEncoderLayer(_Layer):
 @module("torch.nn.TransformerDecoderLayer")
 class TransformerDecoderLayer(_Layer):
     """Self-attention, attention to an encoder's output, and a feed-forward network."""
+
+    dtypes = takes(
+        tgt_mask=MASK, memory_mask=MASK, tgt_key_padding_mask=MASK, memory_key_padding_mask=MASK
+    ) + like_parameters("tgt", "memory")
 
     def __init__(
         self,
@@ -142,6 +149,8 @@ class TransformerDecoderLayer(_Layer):
 class TransformerEncoder(Module):
     """Several equal encoder layers."""
 
+    dtypes = takes(mask=MASK, src_key_padding_mask=MASK) + like_parameters("src")
+
     def __init__(
         self,
         context: Context,
@@ -172,6 +181,8 @@ class TransformerEncoder(Module):
 class TransformerDecoder(Module):
     """Several equal decoder layers."""
 
+    dtypes = like_parameters("tgt", "memory")
+
     def __init__(self, context: Context, decoder_layer: Value, num_layers: Value, norm: Value = None) -> None:
         self.layer, self.norm, self.num_layers = decoder_layer, norm, num_layers
 
@@ -199,6 +210,8 @@ class TransformerDecoder(Module):
 @module("torch.nn.Transformer")
 class Transformer(Module):
     """An encoder and a decoder."""
+
+    dtypes = like_parameters("src", "tgt")
 
     def __init__(
         self,

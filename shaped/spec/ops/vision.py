@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from shaped.errors import Fault, ShapeError
 from shaped.spec.axis_layout import check_channels
 from shaped.spec.dims import Dim
+from shaped.spec.dtype_demands import Allowed, alike, takes
+from shaped.spec.dtypes import FLOATS
 from shaped.spec.op import Module, module, op
 from shaped.spec.ops.arguments import listed, quotient
 from shaped.spec.ops.options import is_less, never_divides, number, option_size, require_equal
@@ -62,7 +64,12 @@ def _spatial_count(operation: str, input: TensorType, mode: Value, given: tuple[
     return count
 
 
-@op("interpolate", "torch.nn.functional.interpolate", formula="y[n,c,i] = x[n,c] resampled at (i + 1/2)*t/u - 1/2")
+@op(
+    "interpolate",
+    "torch.nn.functional.interpolate",
+    formula="y[n,c,i] = x[n,c] resampled at (i + 1/2)*t/u - 1/2",
+    dtypes=takes(input=Allowed(FLOATS | {"uint8"}, "a float dtype or uint8", ".float()?")),
+)
 def interpolate(
     context: Context,
     input: TensorType,
@@ -130,7 +137,12 @@ def upsample_bilinear(
     return interpolate(context, input, size, scale_factor, "bilinear", True)
 
 
-@op("grid_sample", "torch.nn.functional.grid_sample", formula="y[n,c,i,j] = x[n,c] at grid[n,i,j]")
+@op(
+    "grid_sample",
+    "torch.nn.functional.grid_sample",
+    formula="y[n,c,i,j] = x[n,c] at grid[n,i,j]",
+    dtypes=alike("input", "grid"),
+)
 def grid_sample(
     context: Context,
     input: TensorType,
