@@ -231,7 +231,7 @@ class LayerNorm(Module):
 class RMSNorm(Module):
     """Division by the root of the mean square over the trailing axes."""
 
-    dtypes = takes(input=FLOATING)
+    dtypes = takes(x=FLOATING)
 
     def __init__(
         self,
