@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from shaped.errors import DeviceError
 from shaped.spec.dims import Dim
 from shaped.spec.dtypes import DType
-from shaped.spec.values import Device, TensorType, Value
+from shaped.spec.values import Device, TensorType, Value, tensors_among
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from shaped.spec.context import Context
 
@@ -102,7 +102,7 @@ def checked(context: Context, operation: str, file: str, arguments: Mapping[str,
     Raises:
         DeviceError: tensors of two devices meet, or the device has no float64.
     """
-    tensors = [("", tensor) for tensor in _tensors(tuple(arguments.values()))]
+    tensors = [("", tensor) for tensor in tensors_among(arguments.values())]
     family = file.rpartition(".")[2]
     if len(tensors) > 1 and _wants_one_device(operation, family, tensors):
         require_one_device(operation, tensors)
@@ -139,14 +139,6 @@ def require_dtype(operation: str, tensor: TensorType, what: str = "") -> None:
         raise DeviceError(operation, f"{kind} has no {tensor.dtype}", operands, ".float() first?")
 
 
-def _tensors(values: Sequence[Value]) -> Iterator[TensorType]:
-    for value in values:
-        if isinstance(value, TensorType):
-            yield value
-        elif isinstance(value, tuple):
-            yield from _tensors(value)
-
-
 def require_one_device_with_module(operation: str, parameters: TensorType, arguments: Mapping[str, Value]) -> None:
     """Demand that the arguments of a module are where its parameters are.
 
@@ -154,7 +146,7 @@ def require_one_device_with_module(operation: str, parameters: TensorType, argum
         DeviceError: one is elsewhere.
     """
     for name, value in arguments.items():
-        for tensor in _tensors((value,)):
+        for tensor in tensors_among((value,)):
             is_one_number = _goes_with_any(tensor) or _goes_with_any(parameters)
             if are_two(tensor.device, parameters.device) and not is_one_number:
                 operands = f"{name} {tensor} on {tensor.device}, parameters on {parameters.device}"

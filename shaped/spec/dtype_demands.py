@@ -15,7 +15,7 @@ from shaped.errors import DtypeError
 from shaped.spec.dims import Dim
 from shaped.spec.dtypes import BOOL, COMPLEX, FLOATS, INTEGERS
 from shaped.spec.promotion import result_type
-from shaped.spec.values import TensorType, Value
+from shaped.spec.values import TensorType, Value, tensors_among
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -128,7 +128,7 @@ class _LikeParameters:
     def __call__(self, call: Call) -> None:
         if call.parameters is not None:
             for name in self.inputs:
-                for tensor in _tensors_of(call.arguments.get(name)):
+                for tensor in tensors_among((call.arguments.get(name),)):
                     _require_alike(call.name, [(name, tensor), ("parameters", call.parameters)])
 
 
@@ -147,7 +147,7 @@ def like_parameters_but_half(name: str) -> Demands:
 
     def demand(call: Call) -> None:
         if call.parameters is not None:
-            for tensor in _tensors_of(call.arguments.get(name)):
+            for tensor in tensors_among((call.arguments.get(name),)):
                 require_allowed(call.name, name, tensor, FLOATING)
                 _require_alike_but_half(call.name, [(name, tensor), ("parameters", call.parameters)])
 
@@ -167,10 +167,6 @@ def has_elements(value: Value) -> bool:
         dim.symbol.low == 1 if dim.symbol is not None else dim.constant is not None and dim.constant > 0
         for dim in value.shape.dims
     )
-
-
-def _tensors_of(value: Value) -> list[TensorType]:
-    return [each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, TensorType)]
 
 
 def require_allowed(operation: str, parameter: str, value: Value, allowed: Allowed) -> None:

@@ -20,10 +20,10 @@ from shaped.spec.broadcast import uncertain_if_joined
 from shaped.spec.extent import with_extent
 from shaped.spec.merged_axes import kept
 from shaped.spec.provenance import remembering
-from shaped.spec.values import UNKNOWN, TensorType, Value
+from shaped.spec.values import UNKNOWN, TensorType, Value, tensors_among
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from shaped.spec.context import Context
     from shaped.spec.dtype_demands import Demands
@@ -76,7 +76,7 @@ class Op:
         bound = _bind(context, self.parameters, args, kwargs)
         if bound is None:
             return UNKNOWN
-        tensors = tuple(_tensors((*args, *kwargs.values())))
+        tensors = tuple(tensors_among((*args, *kwargs.values())))
         with uncertain_if_joined(context, *tensors):
             try:
                 result = self.parameters.call(self.rule, context, bound)
@@ -153,15 +153,6 @@ def parameters_of(function: Callable[..., object], count: int) -> Parameters:
     return Parameters(function, count)
 
 
-def _tensors(values: Sequence[Value]) -> Iterator[TensorType]:
-    """The tensors among arguments, in lists too."""
-    for value in values:
-        if isinstance(value, TensorType):
-            yield value
-        elif isinstance(value, tuple):
-            yield from _tensors(value)
-
-
 def _with_merged_axes(context: Context, name: str, file: str, tensors: Sequence[TensorType], result: Value) -> Value:
     return kept(context, name, file, tensors, result) if any(each.merged for each in tensors) else result
 
@@ -170,7 +161,7 @@ def _show_operands(fault: Fault, values: Sequence[Value]) -> None:
     """Give a fault that shows no operands the tensors of the call, with their dtypes where these matter."""
     if not fault.operands:
         has_dtypes = isinstance(fault, DtypeError)
-        fault.operands = ", ".join(f"{each.dtype}{each}" if has_dtypes else str(each) for each in _tensors(values))
+        fault.operands = ", ".join(f"{each.dtype}{each}" if has_dtypes else str(each) for each in tensors_among(values))
 
 
 # torch takes numpy's names for its own.
@@ -228,7 +219,7 @@ class Module:
         bound = _bind(context, parameters, args, kwargs)
         if bound is None:
             return UNKNOWN
-        tensors = tuple(_tensors((*args, *kwargs.values())))
+        tensors = tuple(tensors_among((*args, *kwargs.values())))
         with uncertain_if_joined(context, *tensors):
             try:
                 result = parameters.call(self.forward, context, bound)

@@ -11,6 +11,8 @@ from shaped.spec.dtypes import ANY_DTYPE, DType
 from shaped.spec.shape import Axis, Shape
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from shaped.spec.op import Module
     from shaped.spec.provenance import Made
 
@@ -90,3 +92,12 @@ class Many:
 Value = Union[
     TensorType, Dim, Ratio, bool, float, str, None, DType, Device, "tuple[Value, ...]", Many, "Module", Unknown
 ]
+
+
+def tensors_among(values: Iterable[Value]) -> Iterator[TensorType]:
+    """The tensors among arguments, in lists too."""
+    for value in values:
+        if isinstance(value, TensorType):
+            yield value
+        elif isinstance(value, tuple):
+            yield from tensors_among(value)
