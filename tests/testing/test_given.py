@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 import torch
 from beartype import beartype
-from hypothesis import Phase, example, given, seed, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
-from jaxtyping import Bool, Float, Int, jaxtyped
+from jaxtyping import Float, Int, jaxtyped
 from torch import Tensor
 
 from shaped.errors import AnnotationError
@@ -49,9 +50,16 @@ def test_all_arguments_of_an_example_share_their_sizes() -> None:
     assert seen == {(n, m) for n in (1, 2, 3) for m in (1, 2, 3)}
 
 
-@pytest.mark.parametrize("number", [0, 22, 25])  # with less variety, the last two miss a point
-def test_a_hundred_examples_meet_every_special_point(number: int) -> None:
-    met: Counter[str] = Counter()
+# Hypothesis also draws numbers that it finds in the modules of the process: in one of its own they are always the same.
+MEETS_SPECIAL_POINTS = """
+from collections import Counter
+from hypothesis import seed, settings
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from shaped.testing import given_shapes
+
+for number in (0, 22, 25):  # with less variety, the last two miss a point
+    met = Counter()
 
     @seed(number)
     @settings(max_examples=100, derandomize=False, database=None)
@@ -70,7 +78,13 @@ def test_a_hundred_examples_meet_every_special_point(number: int) -> None:
         met["repeated indices"] += i.unique().numel() < i.numel() and bool(i.any())
 
     holds()
-    assert all(met.values()), met
+    print(len(met), [point for point, count in met.items() if not count])
+"""
+
+
+def test_a_hundred_examples_meet_every_special_point() -> None:
+    done = subprocess.run([sys.executable, "-c", MEETS_SPECIAL_POINTS], capture_output=True, text=True, check=False)
+    assert done.stdout == "10 []\n" * 3, done.stdout + done.stderr
 
 
 def test_the_number_of_examples_is_that_of_the_settings() -> None:
