@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from shaped.errors import ShapeError
 from shaped.spec.atoms import Kind, Symbol
 from shaped.spec.axis_order import factors_of
-from shaped.spec.axis_roles import Role, roles
+from shaped.spec.axis_roles import Role, given_name, plain, roles
 from shaped.spec.dims import ONE, Dim
 
 if TYPE_CHECKING:
@@ -43,19 +43,8 @@ _IMAGE_FEATURES: Final = _CHANNELS | frozenset(
 )
 _CLASSES: Final = frozenset(
     [
-        *(
-            "v",
-            "vocab",
-            "vocabsize",
-            "nvocab",
-            "ntokens",
-            "class",
-            "classes",
-            "nclass",
-            "nclasses",
-            "numclasses",
-            "cls",
-        ),
+        *("v", "vocab", "vocabsize", "nvocab", "ntokens"),
+        *("class", "classes", "nclass", "nclasses", "numclasses", "cls"),
         *("c", "k", "label", "labels", "nlabels", "numlabels", "category", "categories", "logits"),
     ]
 )
@@ -232,9 +221,7 @@ def _is_number_of_colours(dim: Dim) -> bool:
 
 def _is_number_of_heads(dim: Dim) -> bool:
     """Whether an int that a caller chose is the number of heads by its name."""
-    symbol = dim.symbol
-    name = _plain(symbol.name) if symbol is not None and symbol.kind is Kind.QUANTITY else ""
-    return name in ("heads", "nheads", "numheads", "nhead", "numattentionheads", "nheadskv", "numkvheads")
+    return given_name(dim) in ("heads", "nheads", "numheads", "nhead", "numattentionheads", "nheadskv", "numkvheads")
 
 
 def _is_padded_length(dim: Dim) -> bool:
@@ -260,20 +247,14 @@ def _factors(tensor: TensorType, dim: Dim) -> Sequence[Dim]:
 
 def _is_called(dim: Dim, names: frozenset[str]) -> bool:
     """Whether a size is one of these dim names of an annotation, or depends on it only."""
-    own = {_plain(symbol.name) for symbol in dim.symbols() if symbol.kind is Kind.NAME}
+    own = {plain(symbol.name) for symbol in dim.symbols() if symbol.kind is Kind.NAME}
     return bool(own) and own <= names
 
 
 def _name_of_expected(channels: Dim | None, found: Dim) -> frozenset[str]:
     """The name of the int that a caller gave for the channels, if the axis that is taken for them has another."""
-    symbol = channels.symbol if channels is not None else None
-    if symbol is None or symbol.kind is not Kind.QUANTITY or _is_called(found, frozenset([_plain(symbol.name)])):
-        return frozenset()
-    return frozenset([_plain(symbol.name)])
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("_", "").rpartition(".")[2]
+    name = given_name(channels) if channels is not None else ""
+    return frozenset([name]) if name and not _is_called(found, frozenset([name])) else frozenset()
 
 
 def _report(context: Context, operation: str, reason: str, operands: str, hint: str, dims: tuple[Dim, ...]) -> None:

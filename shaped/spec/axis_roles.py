@@ -96,13 +96,13 @@ def are_rows_and_columns(axes: Sequence[Axis]) -> bool:
 
     They are called so in an annotation, or are ints that a caller gave under these names.
     """
-    names = [name_of(axis) or _given_name(axis) for axis in axes]
+    names = [name_of(axis) or given_name(axis) for axis in axes]
     return len(names) > 1 and all(names) and names[-2] in _HEIGHTS and names[-1] in _WIDTHS
 
 
 def is_called_sequence(label: str) -> bool:
     """Whether a label of an equation says that its axis is a sequence: `t`, `q`, `seq_len`."""
-    name = _plain(label)
+    name = plain(label)
     return name in _SEQUENCE or name in _QUERIES
 
 
@@ -116,25 +116,26 @@ def name_of(axis: Axis) -> str:
     symbol = getattr(axis, "symbol", None)
     if symbol is None or symbol.kind is not Kind.NAME:
         return ""
-    return _plain(symbol.name)
+    return plain(symbol.name)
 
 
 def are_batch_and_features(size: Axis, other: Axis) -> bool:
     """Whether a size is called batch in an annotation and another one is an int that a caller gave for features."""
-    return name_of(size) in _BATCH and _is_width(_given_name(other))
+    return name_of(size) in _BATCH and _is_width(given_name(other))
 
 
-def _given_name(axis: Axis) -> str:
-    """The name of an int that a caller gave; empty if it is none."""
+def given_name(axis: Axis) -> str:
+    """The name of an int that a caller gave, without capitals and underscores; empty if it is none."""
     symbol = getattr(axis, "symbol", None)
-    return _plain(symbol.name.rpartition(".")[2]) if symbol is not None and symbol.kind is Kind.QUANTITY else ""
+    return plain(symbol.name.rpartition(".")[2]) if symbol is not None and symbol.kind is Kind.QUANTITY else ""
 
 
 def _is_width(name: str) -> bool:
     return name in _FEATURES or (name.endswith(("dim", "channels", "features", "hidden")) and "batch" not in name)
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """A name without capitals and underscores, as the words here are written."""
     return name.lower().replace("_", "")
 
 
