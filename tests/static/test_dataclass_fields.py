@@ -150,5 +150,7 @@ class Context:
     def shifted(self, by: Float[Tensor, ""]):
         reveal_shape(self.index + by)
         reveal_shape(by * self.table)
+    def moved(self, by: Float[Tensor, "3"]):
+        reveal_shape(self.index + by)
 """
-    assert shapes_of(source) == ["...", "..."]
+    assert shapes_of(source) == ["...", "...", "... 3"]

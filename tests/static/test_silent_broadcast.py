@@ -315,6 +315,15 @@ def test_a_new_axis_is_not_taken_for_one_left_over_that_was_there_before() -> No
     )
 
 
+def test_a_new_axis_beside_one_left_over_is_meant() -> None:
+    assert is_silent(
+        """
+        def scaled_by_each(scale: Float[Tensor, "b 1"], x: Float[Tensor, "b d"]) -> Tensor:
+            return scale.unsqueeze(1) * x
+        """
+    )
+
+
 def test_a_column_beside_what_it_was_made_for_is_silent() -> None:
     assert is_silent(
         """
