@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from shaped.static import objects, program
+from shaped.static.ends import Findings
 from shaped.static.values import ClassValue, FunctionValue, Instance
 
 if TYPE_CHECKING:
@@ -42,8 +43,6 @@ def contradicts_itself(interpreter: Interpreter, function: FunctionValue) -> boo
 
 
 def _wrong_nodes(interpreter: Interpreter, function: FunctionValue) -> tuple[ast.AST, ...]:
-    from shaped.static.ends import Findings
-
     outer, frame = interpreter.findings, interpreter.frame
     findings = interpreter.findings = Findings(interpreter.muted + 1)
     try:

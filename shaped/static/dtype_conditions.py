@@ -6,9 +6,10 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shaped.spec.dtypes import ALIASES, ANY, COMPLEX, FLOATS, DType
+from shaped.spec.dtypes import ANY, COMPLEX, FLOATS, DType
 from shaped.spec.values import TensorType
 from shaped.static import assignment
+from shaped.static.lowering import dtype_of_torch
 from shaped.static.values import External, ListValue, Maybe, StaticValue, present
 
 if TYPE_CHECKING:
@@ -21,10 +22,7 @@ def as_dtype(value: StaticValue) -> DType | None:
     """A value as a dtype: of a tensor, or by its name in torch."""
     if isinstance(value, DType):
         return value
-    if isinstance(value, External):
-        module, _, name = value.name.rpartition(".")
-        return DType.named(name) if module == "torch" and (name in ALIASES or name in ANY) else None
-    return None
+    return dtype_of_torch(value) if isinstance(value, External) else None
 
 
 def equal(a: StaticValue, b: StaticValue) -> bool | None:

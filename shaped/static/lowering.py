@@ -62,8 +62,12 @@ def lift(value: Value) -> StaticValue:
 def dtype_of(value: External) -> DType | None:
     """`torch.float32` or Python's `float` as a dtype."""
     prefix, _, name = value.name.rpartition(".")
-    if prefix == "torch" and name in _DTYPES:
-        return DType.named(name)
     if prefix == "builtins":
         return {"float": DType.named("float32"), "int": DType.named("int64"), "bool": DType.named("bool")}.get(name)
-    return None
+    return dtype_of_torch(value)
+
+
+def dtype_of_torch(value: External) -> DType | None:
+    """`torch.float32` as a dtype."""
+    prefix, _, name = value.name.rpartition(".")
+    return DType.named(name) if prefix == "torch" and name in _DTYPES else None
