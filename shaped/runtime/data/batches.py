@@ -1,0 +1,244 @@
+"""Shuffled batches whose order is that of a seed and an epoch, alone or below a `DataLoader`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence, Sized
+from functools import partial
+from typing import Any, Generic, Protocol, TypeVar, cast, overload
+
+import torch
+from jaxtyping import Int64
+from torch import Tensor
+from torch.utils.data import Sampler, default_collate
+
+from shaped.runtime.data.shuffling import require_whole, shuffled
+
+Batch = TypeVar("Batch")
+Example = TypeVar("Example", covariant=True)
+Tensors = TypeVar("Tensors", bound=tuple[Tensor, ...])
+SomeTensors = TypeVar("SomeTensors", bound=tuple[Tensor, ...], covariant=True)
+
+
+class HasTensors(Protocol[SomeTensors]):
+    """Data whose examples are the rows of some tensors, such as a `TensorDataset`."""
+
+    @property
+    def tensors(self) -> SomeTensors:
+        """The tensors, of equally many rows."""
+        ...
+
+
+class Examples(Protocol[Example]):
+    """Data that give example `i` by `data[i]`, such as a `Dataset` or a list."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int, /) -> Example: ...
+
+
+class BatchSampler(Sampler[list[int]]):
+    """The positions of each batch's examples, for `DataLoader(dataset, batch_sampler=...)`.
+
+    Going through it gives one epoch, and the next time the next one, in an order that depends on `seed` and the number
+    of the epoch alone. There is no state beside that number, which `set_epoch` sets, as of a `DistributedSampler`:
+    `shaped.trainers.fit` does so, and a resumed run has the batches of the run that was never stopped.
+
+    Args:
+        data: the data, or how many examples they have.
+        batch_size: how many examples a batch has.
+        seed: chooses the orders; any whole number.
+        shuffle: whether to shuffle at all; else the order is that of the data.
+        drop_last: whether to leave out a last batch of fewer examples; in each epoch, these are others.
+
+    Raises:
+        TypeError: a number is no whole number.
+        ValueError: there would be no batch.
+
+    >>> batches = BatchSampler(5, batch_size=2, seed=0)
+    >>> list(batches), list(batches)
+    ([[2, 3], [4, 0], [1]], [[0, 1], [3, 4], [2]])
+    """
+
+    def __init__(
+        self,
+        data: Sized | int,
+        batch_size: int,
+        *,
+        seed: int = 0,
+        shuffle: bool = True,
+        drop_last: bool = False,
+    ) -> None:
+        self.count = len(data) if isinstance(data, Sized) else require_whole("data", data)
+        self.batch_size = require_whole("batch_size", batch_size)
+        self.seed = require_whole("seed", seed)
+        self.shuffle = shuffle
+        self.drop_last = drop_last
+        self.epoch = 0  # the one that is gone through next
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}: 1 or more is needed")
+        if len(self) < 1:
+            dropped = f" of {self.batch_size}, and drop_last leaves out a smaller one" if self.count > 0 else ""
+            raise ValueError(f"{self.count} examples make no batch{dropped}")
+
+    def set_epoch(self, epoch: int) -> None:
+        """Choose the epoch, counted from 0, that is gone through next."""
+        self.epoch = require_whole("epoch", epoch)
+
+    def next_order(self) -> Int64[Tensor, "count"]:
+        """The positions of the next epoch's examples, without those of a dropped batch, on the CPU."""
+        order = shuffled(self.count, self.seed, self.epoch) if self.shuffle else torch.arange(self.count)
+        self.epoch += 1
+        return order[: len(self) * self.batch_size]
+
+    def __len__(self) -> int:
+        whole, rest = divmod(self.count, self.batch_size)
+        return whole if self.drop_last or not rest else whole + 1
+
+    def __iter__(self) -> Iterator[list[int]]:
+        # Not a generator function: the epoch is that of the call, whenever the first batch is taken.
+        return (positions.tolist() for positions in _split(self.next_order(), self.batch_size))
+
+
+class Batches(Generic[Batch]):
+    """Seeded batches of data that lie in memory, without a `DataLoader`: each goes through them once.
+
+    A batch of tensors is one `index_select` of each, on the tensors' own device: a copy, which may be written to. The
+    orders are those of `BatchSampler` with the same settings, and so is `set_epoch`.
+
+    Args:
+        data: a tensor, whose rows are the examples; a tuple of tensors of equally many rows, or a `TensorDataset`,
+            which give tuples; or anything with a length that gives example `i` by `data[i]`.
+        batch_size: how many examples a batch has.
+        seed: chooses the orders; any whole number.
+        shuffle: whether to shuffle at all; else the order is that of the data.
+        drop_last: whether to leave out a last batch of fewer examples.
+        collate: makes a batch of a list of examples, where `data` are no tensors; by default as a `DataLoader` does.
+
+    Raises:
+        TypeError: `data` cannot be taken apart, or a number is no whole number.
+        ValueError: there would be no batch, or tensors have different numbers of rows.
+
+    >>> x, y = torch.arange(10).reshape(5, 2), torch.arange(5)
+    >>> for inputs, targets in Batches((x, y), batch_size=3, seed=0):
+    ...     print(inputs.tolist(), targets.tolist())
+    [[4, 5], [6, 7], [8, 9]] [2, 3, 4]
+    [[0, 1], [2, 3]] [0, 1]
+    """
+
+    @overload
+    def __init__(
+        self: Batches[Tensor],
+        data: Tensor,
+        batch_size: int,
+        *,
+        seed: int = 0,
+        shuffle: bool = True,
+        drop_last: bool = False,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Batches[Tensors],
+        data: Tensors | HasTensors[Tensors],
+        batch_size: int,
+        *,
+        seed: int = 0,
+        shuffle: bool = True,
+        drop_last: bool = False,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self: Batches[Any],
+        data: Examples[Any],
+        batch_size: int,
+        *,
+        seed: int = 0,
+        shuffle: bool = True,
+        drop_last: bool = False,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        data: Examples[Example],
+        batch_size: int,
+        *,
+        seed: int = 0,
+        shuffle: bool = True,
+        drop_last: bool = False,
+        collate: Callable[[list[Example]], Batch],
+    ) -> None: ...
+
+    def __init__(
+        self,
+        data: Tensor | tuple[Tensor, ...] | HasTensors[tuple[Tensor, ...]] | Examples[Any],
+        batch_size: int,
+        *,
+        seed: int = 0,
+        shuffle: bool = True,
+        drop_last: bool = False,
+        collate: Callable[[list[Any]], Batch] = default_collate,
+    ) -> None:
+        self.data = data
+        self.batch_size = batch_size
+        self.collate = collate
+        self._tensors = _tensors_of(data)
+        if self._tensors is not None:
+            count = _rows(self._tensors)
+        elif hasattr(data, "__len__") and hasattr(data, "__getitem__"):
+            count = len(cast(Examples[Any], data))
+        else:
+            raise TypeError(
+                f"data is a {type(data).__name__}: a tensor, a tuple of tensors, or what has a length and gives "
+                "example i by data[i] is needed"
+            )
+        self.batch_sampler = BatchSampler(count, batch_size, seed=seed, shuffle=shuffle, drop_last=drop_last)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Choose the epoch, counted from 0, that is gone through next."""
+        self.batch_sampler.set_epoch(epoch)
+
+    def __len__(self) -> int:
+        return len(self.batch_sampler)
+
+    def __iter__(self) -> Iterator[Batch]:
+        if self._tensors is None:
+            examples = cast(Examples[Any], self.data)
+            return (self.collate([examples[one] for one in positions]) for positions in self.batch_sampler)
+        batches = _rows_by_batch(self._tensors, self.batch_sampler.next_order(), self.batch_size)
+        if isinstance(self.data, Tensor):
+            return cast(Iterator[Batch], (rows for (rows,) in batches))
+        return cast(Iterator[Batch], batches)
+
+
+def _tensors_of(data: object) -> tuple[Tensor, ...] | None:
+    """The tensors whose rows are the examples, or None for data of another kind."""
+    tensors = (data,) if isinstance(data, Tensor) else getattr(data, "tensors", data)
+    if isinstance(tensors, tuple) and tensors and all(isinstance(one, Tensor) for one in tensors):
+        return tensors
+    return None
+
+
+def _rows(tensors: Sequence[Tensor]) -> int:
+    """How many rows each of the tensors has."""
+    if any(one.dim() == 0 for one in tensors):
+        raise ValueError(f"tensor {[one.dim() for one in tensors].index(0)} of data has no dims, so it has no rows")
+    counts = [len(one) for one in tensors]
+    if len(set(counts)) > 1:
+        raise ValueError(f"the tensors of data have different numbers of rows: {', '.join(map(str, counts))}")
+    return counts[0]
+
+
+def _rows_by_batch(
+    tensors: tuple[Tensor, ...], order: Int64[Tensor, "count"], batch_size: int
+) -> Iterator[tuple[Tensor, ...]]:
+    """The rows of each batch, one `index_select` for each tensor."""
+    order_on = {device: _split(order.to(device), batch_size) for device in {one.device for one in tensors}}
+    columns = [map(partial(one.index_select, 0), order_on[one.device]) for one in tensors]
+    return zip(*columns)
+
+
+def _split(order: Int64[Tensor, "count"], size: int) -> tuple[Int64[Tensor, "batch"], ...]:
+    """An order in batches."""
+    return order.split(size)  # type: ignore[no-any-return, no-untyped-call]  # torch's own
