@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from shaped.trainers.clipping import NotFiniteGradientsError as NotFiniteGradientsError
+    from shaped.trainers.clipping import clip_grad_norm as clip_grad_norm
     from shaped.trainers.cycle import mean_loss as mean_loss
     from shaped.trainers.cycle import train_cycle as train_cycle
     from shaped.trainers.cycle import train_cycle_sgd as train_cycle_sgd
@@ -22,14 +24,24 @@ if TYPE_CHECKING:
     from shaped.trainers.fitting.objective import supervised as supervised
     from shaped.trainers.fitting.passes import NotFiniteError as NotFiniteError
     from shaped.trainers.scalar import ScalarTrainer as ScalarTrainer
+    from shaped.trainers.schedules import ClampedCosine as ClampedCosine
+    from shaped.trainers.schedules import LinearWarmup as LinearWarmup
+    from shaped.trainers.schedules import MultiStep as MultiStep
+    from shaped.trainers.schedules import WarmupCosine as WarmupCosine
 
 _HOMES = {
+    "ClampedCosine": "shaped.trainers.schedules",
     "EarlyStop": "shaped.trainers.fitting.early_stop",
     "Epoch": "shaped.trainers.fitting.history",
     "History": "shaped.trainers.fitting.history",
+    "LinearWarmup": "shaped.trainers.schedules",
+    "MultiStep": "shaped.trainers.schedules",
     "NotFiniteError": "shaped.trainers.fitting.passes",
+    "NotFiniteGradientsError": "shaped.trainers.clipping",
     "ScalarTrainer": "shaped.trainers.scalar",
+    "WarmupCosine": "shaped.trainers.schedules",
     "accuracy": "shaped.trainers.fitting.objective",
+    "clip_grad_norm": "shaped.trainers.clipping",
     "exact_loss_and_gradients": "shaped.trainers.exact",
     "exact_sgd_step": "shaped.trainers.exact",
     "fit": "shaped.trainers.fitting.loop",

@@ -1,0 +1,97 @@
+"""Clipping by the norm of all gradients together, as measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from torch import Tensor, nn
+from torch.nn.utils import clip_grads_with_norm_, get_total_norm
+
+
+class NotFiniteGradientsError(ArithmeticError):
+    """Gradients whose norm is NaN or infinite, which no factor makes smaller.
+
+    Args:
+        norm: the norm.
+        names: the parameters whose own gradients have such elements; empty where only their sum of squares overflows.
+    """
+
+    def __init__(self, norm: float, names: Sequence[str]) -> None:
+        self.norm = norm
+        self.names = tuple(names)
+        where = f"in the gradients of {', '.join(names)}" if names else "each gradient is finite, but not their norm"
+        super().__init__(
+            f"clip_grad_norm: the norm of the gradients is {norm} ({where}), and nothing was clipped: a lower learning "
+            "rate? error_if_nonfinite=False gives the norm instead"
+        )
+
+
+def clip_grad_norm(
+    parameters: nn.Module | Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    *,
+    error_if_nonfinite: bool = True,
+) -> Tensor:
+    """Scale all gradients by one factor so that their norm is at most `max_norm`; gives the norm as it was before.
+
+    Where the norm is above `max_norm`, gradients are to the bit those of `torch.nn.utils.clip_grad_norm_`. Where it is
+    not, they stay as they are: torch's makes 2.9999993 of a gradient of 3 with `max_norm=3`.
+
+    Args:
+        parameters: a model, or parameters; one that is there twice counts once, and those without a gradient are left
+            out.
+        max_norm: the largest norm, above 0; `math.inf` only measures.
+        norm_type: of the p-norm over all elements; `math.inf` for the largest one.
+        error_if_nonfinite: whether a norm that is NaN or infinite is an error, unlike in torch; else it is given, for
+            the caller to look at. The gradients stay as they are in both cases.
+
+    Returns:
+        The norm before, a tensor of no dims on the first gradient's device.
+
+    Raises:
+        NotFiniteGradientsError: the norm is NaN or infinite; says by which parameters.
+        ValueError: there is no gradient at all, where torch gives 0; or a number means nothing.
+
+    >>> weight = nn.Parameter(torch.tensor([3.0, 4.0]))
+    >>> (weight**2).sum().backward()
+    >>> clip_grad_norm(weight, max_norm=20.0), weight.grad
+    (tensor(10.), tensor([6., 8.]))
+    >>> clip_grad_norm(weight, max_norm=1.0), weight.grad
+    (tensor(10.), tensor([0.6000, 0.8000]))
+    """
+    if not max_norm > 0:
+        raise ValueError(f"clip_grad_norm: max_norm is {max_norm!r}: a number above 0 is needed")
+    if not norm_type > 0:
+        raise ValueError(f"clip_grad_norm: norm_type is {norm_type!r}: a number above 0, or math.inf, is needed")
+    named = _named(parameters)
+    gradients = {name: one.grad for name, one in named.items() if one.grad is not None}
+    if not gradients:
+        raise ValueError(
+            f"clip_grad_norm: none of {len(named)} parameters has a gradient: is it called before loss.backward(), or "
+            "after optimizer.zero_grad()?"
+        )
+    norm = _whole(get_total_norm(gradients.values(), norm_type))
+    measured = float(norm)
+    if not math.isfinite(measured):
+        if error_if_nonfinite:
+            bad = [name for name, one in gradients.items() if not bool(_whole(one.isfinite().all()))]
+            raise NotFiniteGradientsError(measured, bad)
+    elif measured > max_norm:
+        clip_grads_with_norm_(named.values(), max_norm, norm)
+    return norm
+
+
+def _named(parameters: nn.Module | Tensor | Iterable[Tensor]) -> dict[str, Tensor]:
+    """Parameters by what they are called in messages, each once."""
+    if isinstance(parameters, nn.Module):
+        return dict(parameters.named_parameters())
+    several = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    return {f"parameter {number}": one for number, one in enumerate(dict.fromkeys(several))}
+
+
+def _whole(value: Tensor) -> Tensor:
+    """The value on this process, of a tensor that may be sharded over several (`DTensor`)."""
+    gather = getattr(value, "full_tensor", None)
+    return value if gather is None else gather()
