@@ -35,6 +35,7 @@ CODES: Final[dict[str, Code]] = {
     "shape-squeeze": Code("Check that squeeze drops no axis by accident"),
     "dtype": Code("Check the dtypes of tensors"),
     "device": Code("Check the devices of tensors"),
+    "unregistered": Code("Check that no list hides modules or parameters from torch"),
     "annotation": Code("Check that shape annotations are well formed"),
     "type": Code("Check that values are of the types that their annotations say; at run time only"),
     "syntax": Code("Report files that are no Python"),

@@ -86,5 +86,12 @@ class DeviceError(Fault):
     code: str = "device"
 
 
+@dataclass
+class RegistrationError(Fault):
+    """Modules or parameters in a plain list, where torch does not see them: nothing trains, moves or saves them."""
+
+    code: str = "unregistered"
+
+
 class AnnotationError(Fault):
     """An annotation that says nothing: what is wrong with it and how to write it."""

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from shaped.codes import DEFAULT_CODES
-from shaped.static import alone, functions, suppress
+from shaped.static import alone, functions, suppress, unregistered
 from shaped.static.imports import Imports
 from shaped.static.interpreter import Interpreter, TooMuch
 from shaped.static.report import Diagnostic, Report, Span
@@ -112,6 +112,8 @@ def _run(interpreter: Interpreter, module: SourceModule) -> None:
         for node, function, cls in list(_definitions(module)):
             name = f"{cls.name}.{node.name}" if cls else node.name
             _guarded(interpreter, node, name, lambda f=function, c=cls: _check_function(interpreter, f, c))  # type: ignore[misc]  # the defaults bind this round's values
+        for cls in _classes(module):
+            _guarded(interpreter, cls.node, cls.name, partial(unregistered.check, interpreter, cls))
         _guarded(interpreter, module.tree, "the module", lambda: _check_top_level(interpreter, module))
 
 
@@ -132,6 +134,11 @@ def _definitions(module: SourceModule) -> Iterator[tuple[ast.FunctionDef, Functi
             for member in list(value.names.values()):
                 if isinstance(member, FunctionValue) and isinstance(member.node, ast.FunctionDef):
                     yield member.node, member, value
+
+
+def _classes(module: SourceModule) -> list[ClassValue]:
+    values = module.environment.names.values()
+    return [value for value in values if isinstance(value, ClassValue) and value.module is module]
 
 
 def _check_function(interpreter: Interpreter, function: FunctionValue, cls: ClassValue | None) -> None:
