@@ -15,6 +15,7 @@ from shaped.trainers.fitting.batches import batch_size, to_device
 from shaped.trainers.fitting.objective import Mean, Measured, scalar_of
 from shaped.trainers.fitting.progress import Progress
 from shaped.trainers.fitting.updates import Schedule, warn_of_unreached
+from shaped.trainers.ignored_targets import why_not_finite
 
 NotFinite: TypeAlias = Literal["stop", "skip"]
 Loss: TypeAlias = Callable[[Any, Any], Measured]
@@ -102,7 +103,7 @@ class Trainer:
         loss, metrics = scalar_of(self.loss(self.model, batch), place)
         value = float(loss.detach())
         if not math.isfinite(value):
-            self._stop(f"{place}: the loss is {value}", step)
+            self._stop(f"{place}: the loss is {value}{why_not_finite(self.loss, batch)}", step)
             return None, 0
         if not loss.requires_grad:
             raise ValueError(
