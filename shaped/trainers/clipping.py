@@ -54,6 +54,7 @@ def clip_grad_norm(
         NotFiniteGradientsError: the norm is NaN or infinite; says by which parameters.
         ValueError: there is no gradient at all, where torch gives 0; or a number means nothing.
 
+    >>> import torch
     >>> weight = nn.Parameter(torch.tensor([3.0, 4.0]))
     >>> (weight**2).sum().backward()
     >>> clip_grad_norm(weight, max_norm=20.0), weight.grad

@@ -95,8 +95,10 @@ class BatchSampler(Sampler[list[int]]):
         return whole if self.drop_last or not rest else whole + 1
 
     def __iter__(self) -> Iterator[list[int]]:
-        # Not a generator function: the epoch is that of the call, whenever the first batch is taken.
-        return (positions.tolist() for positions in _split(self.next_order(), self.batch_size))
+        # A generator function: an iterator begins an epoch when its first batch is taken. With workers, a DataLoader
+        # makes one more, of which it takes none.
+        for positions in _split(self.next_order(), self.batch_size):
+            yield positions.tolist()
 
 
 class Batches(Generic[Batch]):
@@ -205,11 +207,12 @@ class Batches(Generic[Batch]):
     def __iter__(self) -> Iterator[Batch]:
         if self._tensors is None:
             examples = cast(Examples[Any], self.data)
-            return (self.collate([examples[one] for one in positions]) for positions in self.batch_sampler)
-        batches = _rows_by_batch(self._tensors, self.batch_sampler.next_order(), self.batch_size)
-        if isinstance(self.data, Tensor):
-            return cast(Iterator[Batch], (rows for (rows,) in batches))
-        return cast(Iterator[Batch], batches)
+            for positions in self.batch_sampler:
+                yield self.collate([examples[one] for one in positions])
+        else:
+            is_alone = isinstance(self.data, Tensor)
+            for rows in _rows_by_batch(self._tensors, self.batch_sampler.next_order(), self.batch_size):
+                yield cast(Batch, rows[0] if is_alone else rows)
 
 
 def _tensors_of(data: object) -> tuple[Tensor, ...] | None:

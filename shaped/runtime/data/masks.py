@@ -6,7 +6,6 @@ torch has both: `scaled_dot_product_attention` keeps where a mask is True, `nn.M
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
 from typing import Literal, TypeAlias
 
@@ -44,20 +43,20 @@ class NothingToAttendError(ValueError):
 
 
 def padding_mask(
-    lengths: Int[Tensor, "batch"] | Sequence[int],
-    max_len: int | None = None,
+    lengths: Int[Tensor, "batch"],
+    max_len: int,
     *,
     true_means: TrueMeans,
     device: torch.device | str | None = None,
-) -> Bool[Tensor, "batch 1 len"]:
+) -> Bool[Tensor, "batch 1 {max_len}"]:
     """Which positions are of a sequence, and which are padding behind its end.
 
-    Queries are the dim of 1, for all of them alike. With heads, `mask[:, None]` is `(batch, 1, 1, len)`;
+    Queries are the dim of 1, for all of them alike. With heads, `mask[:, None]` is `(batch, 1, 1, max_len)`;
     `nn.MultiheadAttention` takes `mask[:, 0]` as its `key_padding_mask`.
 
     Args:
         lengths: the length of each sequence, as `pad_sequence` gives them.
-        max_len: how long the padded sequences are; by default the longest of them.
+        max_len: how long the padded sequences are: `padded.shape[1]`.
         true_means: "keep" for `scaled_dot_product_attention`, "mask" for `nn.MultiheadAttention`.
         device: where the mask is made; by default where `lengths` are.
 
@@ -66,30 +65,30 @@ def padding_mask(
         ValueError: a length is negative or above `max_len`, or `true_means` is neither of the two.
         shaped.errors.Fault: `lengths` are no integers of one dim.
 
-    >>> padding_mask([3, 1], true_means="keep").int().tolist()
+    >>> padding_mask(torch.tensor([3, 1]), 3, true_means="keep").int().tolist()
     [[[1, 1, 1]], [[1, 0, 0]]]
-    >>> padding_mask([3, 1], true_means="mask").int().tolist()
+    >>> padding_mask(torch.tensor([3, 1]), 3, true_means="mask").int().tolist()
     [[[0, 0, 0]], [[0, 1, 1]]]
     """
     _require_polarity("padding_mask", true_means)
-    lengths = lengths if isinstance(lengths, Tensor) else torch.tensor(lengths, dtype=torch.int64)
     if lengths.dim() != 1:
         raise ShapeError("padding_mask", "lengths have one dim, (batch,)", f"{tuple(lengths.shape)}")
     if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
         raise DtypeError("padding_mask", "lengths are integers", dtype_name(lengths.dtype))
     found: list[int] = lengths.tolist()
-    longest = max(found, default=0) if max_len is None else max_len
     for row, length in enumerate(found):
         if length == 0:
             raise NothingToAttendError(row, None, "the sequence has length 0")
-        if not 0 < length <= longest:
-            raise ValueError(f"padding_mask: the length of batch row {row} is {length}, not one from 1 to {longest}")
+        if not 0 < length <= max_len:
+            raise ValueError(f"padding_mask: the length of batch row {row} is {length}, not one from 1 to {max_len}")
     lengths = lengths if device is None else lengths.to(device)
-    keep = (torch.arange(longest, device=lengths.device) < lengths[:, None])[:, None]
+    keep = (torch.arange(max_len, device=lengths.device) < lengths[:, None])[:, None]
     return keep if true_means == "keep" else ~keep
 
 
-def causal_mask(n: int, *, true_means: TrueMeans, device: torch.device | str | None = None) -> Bool[Tensor, "1 n n"]:
+def causal_mask(
+    n: int, *, true_means: TrueMeans, device: torch.device | str | None = None
+) -> Bool[Tensor, "1 {n} {n}"]:
     """Which keys (last dim) each query (dim before it) may attend to: itself and those before it.
 
     `nn.MultiheadAttention` takes `mask[0]` as its `attn_mask`.
@@ -119,8 +118,8 @@ def combine_masks(*masks: Bool[Tensor, "..."], true_means: TrueMeans) -> Bool[Te
     Raises:
         NothingToAttendError: nothing is left for a query: see `require_attendable`.
 
-    >>> padding, causal = padding_mask([1, 2], true_means="keep"), causal_mask(2, true_means="keep")
-    >>> combine_masks(padding, causal, true_means="keep").int().tolist()
+    >>> padding = padding_mask(torch.tensor([1, 2]), 2, true_means="keep")
+    >>> combine_masks(padding, causal_mask(2, true_means="keep"), true_means="keep").int().tolist()
     [[[1, 0], [1, 0]], [[1, 0], [1, 1]]]
     """
     _require_polarity("combine_masks", true_means)

@@ -19,7 +19,7 @@ _FIRST_MULTIPLIER = 0xBF58476D1CE4E5B9
 _SECOND_MULTIPLIER = 0x94D049BB133111EB
 
 
-def shuffled(count: int, seed: int, epoch: int = 0) -> Int64[Tensor, "count"]:
+def shuffled(count: int, seed: int, epoch: int = 0) -> Int64[Tensor, "{count}"]:
     """The numbers from 0 to `count - 1` in random order, on the CPU.
 
     Args:

@@ -1,0 +1,52 @@
+"""The digits that come with scikit-learn, split by a seed."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+import torch
+from sklearn.datasets import load_digits
+
+from shaped.runtime.data import LabelledImages, digits
+
+
+def as_rows(images: LabelledImages) -> list[tuple[float, ...]]:
+    """Each image with its label, to be compared as a whole."""
+    return [(*image, label) for image, label in zip(images.images.flatten(1).tolist(), images.labels.tolist())]
+
+
+def test_both_parts_together_are_the_whole_set() -> None:
+    training, held_out = digits(seed=3, held_out=300)
+    assert (len(training), len(held_out)) == (1497, 300)
+    pixels, labels = load_digits(return_X_y=True)
+    whole = [(*(row / 16).tolist(), int(label)) for row, label in zip(pixels, labels)]
+    assert sorted(as_rows(training) + as_rows(held_out)) == sorted(whole)
+
+
+def test_images_are_float32_from_0_to_1_and_labels_int64() -> None:
+    for part in digits():
+        assert part.images.shape == (len(part), 1, 8, 8)
+        assert part.images.dtype == torch.float32
+        assert (part.images.min(), part.images.max()) == (0, 1)
+        assert part.labels.dtype == torch.int64
+        assert part.labels.unique().tolist() == list(range(10))
+
+
+def test_the_split_is_that_of_the_seed() -> None:
+    same, again, other = (digits(seed=seed)[1].labels for seed in (0, 0, 1))
+    assert torch.equal(same, again)
+    assert not torch.equal(same, other)
+    assert same[:10].tolist() == [2, 5, 6, 7, 7, 6, 7, 4, 4, 6]  # on every machine
+
+
+@pytest.mark.parametrize("held_out", [0, 1797, -1, 0.2, True])
+def test_what_cannot_be_held_out_is_refused(held_out: int) -> None:
+    with pytest.raises(ValueError, match=f"held_out is {held_out!r}: a number of images from 1 to 1796 is needed"):
+        digits(held_out=held_out)
+
+
+def test_without_scikit_learn_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    with pytest.raises(ImportError, match=r"pip install 'shaped\[data\]'"):
+        digits()
