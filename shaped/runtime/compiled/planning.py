@@ -1,0 +1,442 @@
+"""From a program to a plan for torch's own kernels: what is prepared once, and what is called each time.
+
+Prepared once: a buffer for each result that has an `out=` form, every view of a tensor that stays, constants. What is
+left is a straight line of calls, each of which runs the kernel that eager runs, on operands of the same values, shapes
+and strides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, fx
+
+from shaped.runtime.compiled.program import Program
+
+aten = torch.ops.aten
+
+
+@dataclass(frozen=True)
+class Line:
+    """One call. An argument that is a node stands for what another line of this run, or the caller, gives.
+
+    Args:
+        operation: what is called.
+        arguments: nodes, tensors that stay, and plain values.
+        result: the node whose value is what the call returns; None where it is written to a tensor that stays.
+    """
+
+    operation: torch._ops.OpOverload
+    arguments: tuple[Any, ...]
+    named: dict[str, Any]
+    result: fx.Node | None
+
+
+@dataclass
+class Plan:
+    """What is called, in order.
+
+    Args:
+        inputs: what is given at each call.
+        scalars: floats that are given at each call.
+        lines: the calls.
+        outputs: nodes of this run.
+        cells: tensors without axes that hold scalars: where an operation wants a tensor, torch would make one from a
+            float at each call.
+    """
+
+    inputs: tuple[fx.Node, ...]
+    scalars: tuple[fx.Node, ...]
+    lines: list[Line] = field(default_factory=list)
+    outputs: tuple[fx.Node, ...] = ()
+    cells: list[tuple[fx.Node, Tensor]] = field(default_factory=list)
+
+
+def plan(program: Program) -> Plan:
+    """Plan a program."""
+    return _Planner(program).plan()
+
+
+class _Planner:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.made = Plan(program.inputs, program.scalars)
+        # What each node is, if it is the same tensor at every call.
+        self.staying: dict[fx.Node, Any] = dict(program.held)
+        self.place = {node: number for number, node in enumerate(program.graph.nodes)}
+        self.root = _roots(program)
+        self.written = {self.root[node] for one in program.operations for node in _written_by(one)}
+        self.constants: set[fx.Node] = set()
+        self.escaping = {self.root[node] for node in program.outputs}
+        self.last_use = self._last_uses()
+        self.free: list[tuple[Tensor, fx.Node]] = []
+        self.cells: dict[tuple[Any, torch.dtype, torch.device], Tensor] = {}
+        self.done_copies: set[fx.Node] = set()
+        # Nodes of a run that are another node's value.
+        self.renamed: dict[fx.Node, fx.Node] = {}
+
+    def plan(self) -> Plan:
+        for node in self.program.operations:
+            if node not in self.done_copies:
+                self._place(node)
+        outputs = []
+        for node in self.program.outputs:
+            node = self.renamed.get(node, node)
+            if node in self.staying or self.root[node] in self.program.inputs:
+                copied = self.program.graph.create_node("call_function", aten.clone.default, (node,))
+                self.program.graph.erase_node(copied)  # it has a name of this graph, and no place in it
+                self._call(aten.clone.default, (node,), {}, copied)
+                node = copied
+            outputs.append(node)
+        self.made.outputs = tuple(outputs)
+        return self.made
+
+    def _place(self, node: fx.Node) -> None:
+        operation = node.target
+        if not isinstance(operation, torch._ops.OpOverload):
+            self._take_part(node)
+        elif _is_view(operation) and all(one in self.staying for one in node.all_input_nodes):
+            self.staying[node] = operation(*self._known(node.args), **self._known(node.kwargs))
+            self._inherit(node)
+        elif operation in _SAME_VALUE:
+            (operand,) = node.all_input_nodes
+            self.renamed[node] = self.renamed.get(operand, operand)
+        elif self._is_filled_like(node):
+            value = _empty(node.all_input_nodes[0].meta["val"])
+            self.staying[node] = operation(value, *node.args[1:], **node.kwargs)
+            self.constants.add(node)
+        elif self._is_constant(node):
+            self.staying[node] = operation(*self._known(node.args), **self._known(node.kwargs))
+            self.constants.add(node)
+        elif operation._schema.is_mutable:
+            self._call(operation, node.args, node.kwargs, None if self._returns_staying(node) else node)
+            if self._returns_staying(node):
+                self.staying[node] = self.staying[_written_by(node)[0]]
+        else:
+            operation, more = _WITH_BUFFER.get(operation, (operation, ()))
+            out = _out_form(operation)
+            if out is None or node in self.escaping or _is_view(operation) or self._is_random(node):
+                self._call(operation, node.args, node.kwargs, node)
+            else:
+                self._buffered(node, out, (*node.args, *more))
+
+    # Results that are written to a buffer
+
+    def _buffered(self, node: fx.Node, out: tuple[torch._ops.OpOverload, str], arguments: tuple[Any, ...]) -> None:
+        form, name = out
+        buffer = self._destination(node)
+        if buffer is None:
+            buffer = self._buffer(node)
+        self._call(form, arguments, {**node.kwargs, name: buffer}, None)
+        self.staying[node] = buffer
+
+    def _destination(self, node: fx.Node) -> Tensor | None:
+        """The tensor that a result is only copied to, in the layout of the result."""
+        chain: list[fx.Node] = []
+        last = node
+        while len(last.users) == 1:
+            (user,) = last.users
+            if user.target is aten.copy_.default and user.args[1] is last:
+                break
+            if not isinstance(user.target, torch._ops.OpOverload) or not _is_view(user.target):
+                return None
+            chain.append(user)
+            last = user
+        else:
+            return None
+        copy = user
+        target = copy.args[0]
+        if not isinstance(target, fx.Node) or len(copy.users) > 0:
+            return None
+        if target not in self.staying:
+            self._stay(target)
+        if target not in self.staying or self._is_touched_between(node, copy, target):
+            return None
+        destination: Tensor = self.staying[target]
+        value = node.meta["val"]
+        if value.dtype != destination.dtype or value.shape.numel() != destination.numel():
+            return None
+        for candidate in _layouts(destination, value):
+            seen: Any = candidate
+            for view in chain:
+                with torch.no_grad():
+                    seen = view.target(*fx.node.map_arg(view.args, lambda one, seen=seen: seen), **view.kwargs)
+            if _same_place(seen, destination) and candidate.stride() == value.stride():
+                self.done_copies.add(copy)
+                self.done_copies.update(chain)
+                return candidate
+        return None
+
+    def _stay(self, node: fx.Node) -> None:
+        """Make a view of a tensor that stays known before its turn."""
+        inputs = node.all_input_nodes
+        if (
+            node.op != "call_function"
+            or not isinstance(node.target, torch._ops.OpOverload)
+            or not _is_view(node.target)
+        ):
+            return
+        for one in inputs:
+            if one not in self.staying:
+                self._stay(one)
+        if all(one in self.staying for one in inputs):
+            self.staying[node] = node.target(*self._known(node.args), **self._known(node.kwargs))
+
+    def _is_touched_between(self, first: fx.Node, last: fx.Node, target: fx.Node) -> bool:
+        """Whether operations from one to another read or write the memory of a tensor that stays."""
+        root, destination = self.root[target], self.staying[target]
+        node = first
+        while node is not last:
+            if node is first or not self._is_known_view(node):
+                for one in node.all_input_nodes:
+                    if self.root[one] is not root:
+                        continue
+                    self._stay(one)
+                    if one not in self.staying or _overlap(self.staying[one], destination):
+                        return True
+            node = node.next
+        return False
+
+    def _is_known_view(self, node: fx.Node) -> bool:
+        return isinstance(node.target, torch._ops.OpOverload) and _is_view(node.target)
+
+    def _buffer(self, node: fx.Node) -> Tensor:
+        """A buffer in the layout of a result: a new one, or one whose content nobody reads any more."""
+        value = node.meta["val"]
+        here = self.place[node]
+        for place, (old, owner) in enumerate(self.free):
+            is_read_here = self.last_use[owner] == here and self._may_overwrite(node, old)
+            if (
+                (self.last_use[owner] < here or is_read_here)
+                and old.dtype == value.dtype
+                and old.device == value.device
+                and old.numel() == value.numel()
+                and _fills(value)
+            ):
+                del self.free[place]
+                buffer = old.as_strided(value.shape, value.stride())
+                break
+        else:
+            buffer = _empty(value)
+        if _fills(value):
+            self.free.append((buffer, node))
+        return buffer
+
+    def _may_overwrite(self, node: fx.Node, old: Tensor) -> bool:
+        """Whether an operation reads each entry of a buffer only where it writes it."""
+        operation = node.target
+        assert isinstance(operation, torch._ops.OpOverload)
+        operands = [self.staying.get(one) for one in node.all_input_nodes if self._known(one) is not one]
+        reading = [one for one in operands if isinstance(one, Tensor) and _overlap(one, old)]
+        value = node.meta["val"]
+        return torch.Tag.pointwise in operation.tags and all(
+            one.data_ptr() == old.data_ptr()
+            and one.shape == value.shape
+            and one.stride() == value.stride()
+            and one.dtype == value.dtype
+            for one in reading
+        )
+
+    # Calls
+
+    def _call(
+        self, operation: torch._ops.OpOverload, arguments: Sequence[Any], named: dict[str, Any], result: fx.Node | None
+    ) -> None:
+        known = self._known(tuple(self._with_cells(operation, arguments)))
+        self.made.lines.append(Line(operation, known, self._known(dict(named)), result))
+
+    def _with_cells(self, operation: torch._ops.OpOverload, arguments: Sequence[Any]) -> Iterator[Any]:
+        """The arguments, with a tensor where a number stands for one. Its value is rounded as the kernel rounds it."""
+        given = list(arguments)
+        operand = next((one for one in given if isinstance(one, fx.Node)), None)
+        value = None if operand is None else operand.meta["val"]
+        for number, one in enumerate(given):
+            parameter = operation._schema.arguments[number] if number < len(operation._schema.arguments) else None
+            wants_tensor = parameter is not None and isinstance(parameter.type, torch.TensorType)
+            is_number = isinstance(one, float) or (isinstance(one, fx.Node) and one in self.program.scalars)
+            if wants_tensor and is_number:
+                dtype = torch.float64
+                if isinstance(value, Tensor) and value.dtype == torch.float32:
+                    dtype = torch.float32
+                yield self._cell(one, dtype)
+            else:
+                yield one
+
+    def _cell(self, number: float | fx.Node, dtype: torch.dtype) -> Tensor:
+        key = (number, dtype, torch.device("cpu"))
+        if key not in self.cells:
+            self.cells[key] = torch.zeros((), dtype=dtype)
+            if isinstance(number, fx.Node):
+                self.made.cells.append((number, self.cells[key]))
+            else:
+                self.cells[key].fill_(number)
+        return self.cells[key]
+
+    def _known(self, arguments: Any) -> Any:
+        """Arguments with the tensors that stay in place of their nodes."""
+
+        def known(node: fx.Node) -> Any:
+            node = self.renamed.get(node, node)
+            return self.staying.get(node, node)
+
+        return fx.node.map_arg(arguments, known)
+
+    # What is known of nodes
+
+    def _take_part(self, node: fx.Node) -> None:
+        """One of several results."""
+        whole, place = node.args
+        if whole in self.staying:
+            self.staying[node] = self.staying[whole][place]
+        else:
+            self.made.lines.append(Line(node.target, self._known(node.args), {}, node))  # type: ignore[arg-type]  # getitem
+
+    def _inherit(self, node: fx.Node) -> None:
+        if all(one in self.constants for one in node.all_input_nodes):
+            self.constants.add(node)
+
+    def _is_constant(self, node: fx.Node) -> bool:
+        """Whether a result is the same at every call: nothing that varies goes into it, and nobody writes to it."""
+        operation = node.target
+        assert isinstance(operation, torch._ops.OpOverload)
+        return (
+            not operation._schema.is_mutable
+            and not self._is_random(node)
+            and all(one in self.constants for one in node.all_input_nodes)
+            and self.root[node] not in self.written
+            and operation not in (aten.empty.memory_format, aten.empty_like.default)
+            and isinstance(node.meta["val"], Tensor)
+        )
+
+    def _is_filled_like(self, node: fx.Node) -> bool:
+        """`ones_like` and its kin: what their operand contains does not matter."""
+        return node.target in _LIKE and self.root[node] not in self.written and len(node.all_input_nodes) == 1
+
+    def _is_random(self, node: fx.Node) -> bool:
+        operation = node.target
+        return isinstance(operation, torch._ops.OpOverload) and torch.Tag.nondeterministic_seeded in operation.tags
+
+    def _returns_staying(self, node: fx.Node) -> bool:
+        """Whether an operation that writes in place gives back a tensor that stays."""
+        written = _written_by(node)
+        return len(written) == 1 and written[0] in self.staying and isinstance(node.meta["val"], Tensor)
+
+    def _last_uses(self) -> dict[fx.Node, int]:
+        """For each node that has memory of its own: the place of the last operation that reads it or a view of it."""
+        last = dict.fromkeys(self.root.values(), -1)
+        for node in self.program.graph.nodes:
+            for one in node.all_input_nodes:
+                last[self.root[one]] = self.place[node]
+        return last
+
+
+# What `relu` calls; it has an `out` form.
+_WITH_BUFFER = {aten.relu.default: (aten.clamp_min.default, (0,))}
+_SAME_VALUE = (aten.detach.default, aten.alias.default)
+_LIKE = (aten.ones_like.default, aten.zeros_like.default, aten.full_like.default)
+
+
+def _roots(program: Program) -> dict[fx.Node, fx.Node]:
+    """For each node the one whose memory it has: its own, or that of what it is a view of."""
+    root: dict[fx.Node, fx.Node] = {}
+    for node in program.graph.nodes:
+        root[node] = node
+        if node.op != "call_function":
+            continue
+        operation = node.target
+        if not isinstance(operation, torch._ops.OpOverload):
+            root[node] = root[node.args[0]]  # a part of a result
+        elif operation._schema.is_mutable:
+            written = _written_by(node)
+            root[node] = root[written[0]] if written else node
+        elif _is_view(operation):
+            root[node] = root[node.all_input_nodes[0]]
+    return root
+
+
+def _written_by(node: fx.Node) -> list[fx.Node]:
+    """The operands that an operation writes to."""
+    operation = node.target
+    if node.op != "call_function" or not isinstance(operation, torch._ops.OpOverload):
+        return []
+    found = []
+    for number, argument in enumerate(operation._schema.arguments):
+        if argument.alias_info is None or not argument.alias_info.is_write:
+            continue
+        given = node.args[number] if number < len(node.args) else node.kwargs.get(argument.name)
+        found += [one for one in (given if isinstance(given, (list, tuple)) else [given]) if isinstance(one, fx.Node)]
+    return found
+
+
+def _is_view(operation: torch._ops.OpOverload) -> bool:
+    """Whether an operation gives a view of its operand."""
+    returned = operation._schema.returns
+    return (
+        not operation._schema.is_mutable
+        and len(returned) > 0
+        and returned[0].alias_info is not None
+        and not returned[0].alias_info.is_write
+    )
+
+
+def _out_form(operation: torch._ops.OpOverload) -> tuple[torch._ops.OpOverload, str] | None:
+    """The form of an operation that writes its one result to a given tensor, and what it calls this tensor.
+
+    Forms that torch generates are left out: they run the plain form, and copy.
+    """
+    if len(operation._schema.returns) != 1 or not isinstance(operation._schema.returns[0].type, torch.TensorType):
+        return None
+    own = [(one.name, str(one.type)) for one in operation._schema.arguments]
+    packet = operation.overloadpacket
+    for name in packet.overloads():
+        form = getattr(packet, name)
+        out = [one for one in form._schema.arguments if one.is_out]
+        rest = [(one.name, str(one.type)) for one in form._schema.arguments if not one.is_out]
+        if len(out) == 1 and rest == own and torch.Tag.generated not in form.tags:
+            return form, out[0].name
+    return None
+
+
+def _fills(value: Tensor) -> bool:
+    """Whether a layout has no gaps and no overlaps, so that other layouts of as many entries fit its memory."""
+    expected = 1
+    for size, stride in sorted(zip(value.shape, value.stride()), key=lambda one: one[1]):
+        if size == 1:
+            continue
+        if stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def _layouts(destination: Tensor, value: Tensor) -> Iterator[Tensor]:
+    """The destination in the shape of a result, in the ways that a chain of views may undo."""
+    if _fills(destination):
+        yield destination.as_strided(value.shape, value.stride(), destination.storage_offset())
+
+
+def _empty(value: Tensor) -> Tensor:
+    return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)
+
+
+def _overlap(one: Tensor, other: Tensor) -> bool:
+    """Whether two tensors may share memory."""
+
+    def reach(each: Tensor) -> tuple[int, int]:
+        if each.numel() == 0:
+            return 0, 0
+        entries = 1 + sum((size - 1) * stride for size, stride in zip(each.shape, each.stride()))
+        return each.data_ptr(), each.data_ptr() + entries * each.element_size()
+
+    (first, end), (other_first, other_end) = reach(one), reach(other)
+    return first < other_end and other_first < end
+
+
+def _same_place(one: Tensor, other: Tensor) -> bool:
+    def sizes(each: Tensor) -> list[tuple[int, int]]:
+        return [(size, stride) for size, stride in zip(each.shape, each.stride()) if size != 1]
+
+    return one.data_ptr() == other.data_ptr() and one.shape == other.shape and sizes(one) == sizes(other)

@@ -1,0 +1,117 @@
+"""The straight line in TorchScript's interpreter, which calls a kernel in less time than Python.
+
+The calls are those of the plan. TorchScript compiles nothing here, and fuses nothing: every result is written to a
+buffer.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from typing import Any
+
+import torch
+from torch import Tensor, fx, nn
+
+from shaped.runtime.compiled.planning import Line, Plan, plan
+from shaped.runtime.compiled.program import CannotCompile, Program, Run
+from shaped.runtime.compiled.straight_line import Names, function
+
+name = "script"
+exact = True
+_count = itertools.count()
+
+
+def unavailable(program: Program) -> str | None:
+    """Why this backend cannot run a program."""
+    if not torch._C._jit_init():
+        return "TorchScript is switched off (PYTORCH_JIT=0)"
+    return None
+
+
+def build(program: Program) -> Run:
+    """A function of the inputs and scalars that runs a method of TorchScript's.
+
+    Raises:
+        CannotCompile: TorchScript does not take an operation as it is.
+    """
+    planned = plan(program)
+    holder = _Holder()
+    called = f"run_{next(_count)}"  # TorchScript takes holders of tensors as many for one class
+    text = _text(called, planned, holder)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that scripts are deprecated
+            module = torch.jit.script(holder)
+            module.define(text)
+            method = module._c._get_method(called)
+    except Exception as error:  # whatever the compiler of scripts says
+        raise CannotCompile(f"TorchScript: {str(error).strip().splitlines()[0]}") from error
+    names = Names()
+    given = ", ".join(node.name for node in (*planned.inputs, *_passed(planned)))
+    call = f"{names.of(method, 'method')}({given})"
+    return function(planned, [f"return ({call},)" if len(planned.outputs) == 1 else f"return {call}"], names)
+
+
+class _Holder(nn.Module):
+    """The tensors that stay, as buffers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: dict[int, str] = {}
+
+    def name_of(self, tensor: Tensor) -> str:
+        """The name of a tensor's buffer."""
+        if id(tensor) not in self.names:
+            self.names[id(tensor)] = name = f"t{len(self.names)}"
+            self.register_buffer(name, tensor)
+        return f"self.{self.names[id(tensor)]}"
+
+
+def _passed(planned: Plan) -> list[fx.Node]:
+    """The scalars that are arguments of calls; the others are in their cells."""
+    used = {
+        one
+        for line in planned.lines
+        for argument in (*line.arguments, *line.named.values())
+        for one in (argument if isinstance(argument, (list, tuple)) else [argument])
+        if isinstance(one, fx.Node)
+    }
+    return [node for node in planned.scalars if node in used]
+
+
+def _text(called: str, planned: Plan, holder: _Holder) -> str:
+    """The method."""
+    parameters = [f"{node.name}: Tensor" for node in planned.inputs]
+    parameters += [f"{node.name}: float" for node in _passed(planned)]
+    lines = []
+    for line in planned.lines:
+        result = "" if line.result is None else f"{line.result.name} = "
+        lines.append(f"    {result}{_call(line, holder)}")
+    outputs = ", ".join(node.name for node in planned.outputs)
+    return "\n".join([f"def {called}({', '.join(['self', *parameters])}):", *lines, f"    return {outputs}"]) + "\n"
+
+
+def _call(line: Line, holder: _Holder) -> str:
+    if not isinstance(line.operation, torch._ops.OpOverload):
+        whole, place = line.arguments
+        return f"{whole.name}[{place}]"
+    given = [_written(one, holder) for one in line.arguments]
+    given += [f"{key}={_written(value, holder)}" for key, value in line.named.items()]
+    namespace, name = line.operation._schema.name.split("::")
+    return f"torch.ops.{namespace}.{name}({', '.join(given)})"
+
+
+def _written(value: Any, holder: _Holder) -> str:
+    """An argument as TorchScript reads it."""
+    if isinstance(value, fx.Node):
+        return value.name
+    if isinstance(value, Tensor):
+        return holder.name_of(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_written(one, holder) for one in value)}]"
+    if isinstance(value, float):
+        return f'float("{value}")' if value != value or value in (float("inf"), float("-inf")) else repr(value)
+    if isinstance(value, torch.device):
+        return f'torch.device("{value}")'
+    return repr(value) if value is None or isinstance(value, (bool, int, str)) else str(value)

@@ -1,0 +1,159 @@
+"""From a model and its loss to a program: the operations that eager runs for inputs of these shapes, in their order.
+
+The forward, and the backward that autograd makes of it, are run once on fake tensors, without data. What they do is
+recorded below autograd, operation by operation, so nothing is known of Python's control flow: the branch that was taken
+is the branch that will be taken. A program is held to eager before it is used (`checking`), and one that depends on the
+values of tensors cannot be traced at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, fx, nn
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils import _pytree as pytree
+
+from shaped.runtime.compiled.program import CannotCompile
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What a function of tensors does.
+
+    Args:
+        graph: the operations; its output is the flat list of results.
+        named: the placeholder of each parameter and buffer, by its name in the module.
+        inputs: the placeholders of the inputs' tensors.
+        constants: the nodes of other tensors that the function reads, with these tensors.
+        results: how many of the outputs are the function's results; the gradients follow.
+        structure: of the results.
+        gradients: the names of the parameters whose gradients these are; a parameter that was not reached has none.
+    """
+
+    graph: fx.Graph
+    named: Mapping[str, fx.Node]
+    inputs: tuple[fx.Node, ...]
+    constants: Mapping[fx.Node, Tensor]
+    results: int
+    structure: pytree.TreeSpec
+    gradients: tuple[str, ...] = ()
+
+
+def tensors_of(model: nn.Module) -> dict[str, Tensor]:
+    """The parameters and buffers of a model, each once, by name."""
+    return {**dict(model.named_parameters()), **dict(model.named_buffers())}
+
+
+def trace(
+    model: nn.Module,
+    function: Callable[..., Any],
+    inputs: Sequence[object],
+    *,
+    differentiated: Sequence[str] = (),
+) -> Traced:
+    """Record a function of a model and inputs, and the gradients of its result.
+
+    Args:
+        model: the model.
+        function: `function(model, *inputs)`; gives tensors in lists, tuples and dicts. With gradients: the scalar loss,
+            or a dict of it (`"loss"`) and other values.
+        inputs: tensors, or lists, tuples and dicts of tensors and plain values. The values are fixed.
+        differentiated: the names of the parameters to take gradients by.
+
+    Raises:
+        CannotCompile: what is computed depends on the values of tensors, or is nothing that torch can trace.
+        ValueError: there is no loss to differentiate.
+    """
+    tensors = tensors_of(model)
+    leaves, structure = pytree.tree_flatten(tuple(inputs))
+    places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+    found: dict[str, Any] = {}
+
+    def run(held: list[Tensor], given: list[Tensor]) -> list[Tensor]:
+        values = list(leaves)
+        for place, value in zip(places, given):
+            values[place] = value
+        own = dict(zip(tensors, held))
+        with torch.enable_grad() if differentiated else torch.no_grad():
+            results = _Called(model, function).under(own, pytree.tree_unflatten(values, structure))
+            flat, found["structure"] = pytree.tree_flatten(results)
+            _require_tensors(flat)
+            gradients: dict[str, Tensor] = {}
+            if differentiated:
+                by = [own[name] for name in differentiated]
+                made = torch.autograd.grad(_loss(results), by, allow_unused=True)
+                gradients = {name: one for name, one in zip(differentiated, made) if one is not None}
+        found["results"], found["gradients"] = len(flat), tuple(gradients)
+        return [*flat, *gradients.values()]
+
+    held = [
+        value.detach().requires_grad_(name in differentiated and value.is_floating_point())
+        for name, value in tensors.items()
+    ]
+    given = [leaves[place].detach() for place in places]
+    try:
+        module = make_fx(run, tracing_mode="fake", _allow_non_fake_inputs=True)(held, given)
+    except (DataDependentOutputException, DynamicOutputShapeException) as error:
+        raise CannotCompile(f"what it does depends on the values of tensors: {_first_line(error)}") from error
+    placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
+    constants = {node: _attribute(module, str(node.target)) for node in module.graph.nodes if node.op == "get_attr"}
+    return Traced(
+        graph=module.graph,
+        named=dict(zip(tensors, placeholders)),
+        inputs=tuple(placeholders[len(tensors) :]),
+        constants=constants,
+        results=found["results"],
+        structure=found["structure"],
+        gradients=found["gradients"],
+    )
+
+
+class _Called(nn.Module):
+    """A function of a module, with other tensors in the module's place."""
+
+    def __init__(self, model: nn.Module, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.model = model
+        self.function = function
+
+    def forward(self, inputs: tuple[Any, ...]) -> Any:
+        return self.function(self.model, *inputs)
+
+    def under(self, tensors: Mapping[str, Tensor], inputs: tuple[Any, ...]) -> Any:
+        """What the function gives where the module has these parameters and buffers."""
+        renamed = {f"model.{name}": value for name, value in tensors.items()}
+        return torch.func.functional_call(self, renamed, (inputs,))
+
+
+def _require_tensors(results: Sequence[object]) -> None:
+    for one in results:
+        if not isinstance(one, Tensor):
+            raise CannotCompile(f"a result is {type(one).__name__}, no tensor: compiled code gives tensors only")
+
+
+def _loss(results: object) -> Tensor:
+    loss = results["loss"] if isinstance(results, Mapping) and "loss" in results else results
+    if not isinstance(loss, Tensor):
+        raise ValueError(f"the loss is a {type(loss).__name__}: give a scalar tensor, or a dict with one as 'loss'")
+    if loss.dim() > 0:
+        raise ValueError(f"the loss has the shape {tuple(loss.shape)}: a scalar is wanted: loss.mean()?")
+    if not loss.requires_grad:
+        raise ValueError("the loss depends on no parameter that the optimizer has")
+    return loss
+
+
+def _attribute(module: nn.Module, path: str) -> Tensor:
+    value: object = module
+    for name in path.split("."):
+        value = getattr(value, name)
+    assert isinstance(value, Tensor), "the attributes of a traced graph are its tensors"
+    return value
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
