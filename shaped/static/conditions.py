@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from shaped.static import comparisons, refinement
+from shaped.static import comparisons, one_element, refinement
 from shaped.static.journal import Changes
 from shaped.static.values import (
     Claim,
@@ -38,10 +38,12 @@ def truth(interpreter: Interpreter, test: ast.expr) -> bool | None:
             return stop if answer is stop else None
         case ast.Compare():
             values = [interpreter.evaluate(node) for node in (test.left, *test.comparators)]
+            one_element.check_compared(interpreter, test, values)
             return comparisons.comparison_truth(interpreter, test.ops, values)
         case ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING"):
             return True
     value = interpreter.evaluate(test)
+    one_element.check_truth(interpreter, test, value)
     return comparisons.claim_truth(interpreter, value) if isinstance(value, Claim) else comparisons.truth_of(value)
 
 

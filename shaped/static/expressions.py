@@ -18,6 +18,7 @@ from shaped.static import (
     functions,
     indexing,
     iteration,
+    one_element,
     operators,
     refinement,
 )
@@ -107,6 +108,7 @@ def _operands(interpreter: Interpreter, nodes: list[ast.expr], stop: bool) -> li
     truth = comparisons.truth_of(value)
     if truth is stop or len(nodes) == 1:
         return [value]
+    one_element.check_truth(interpreter, nodes[0], value)
     if truth is not None:
         return _operands(interpreter, nodes[1:], stop)
     rest = conditions.where_open(interpreter, nodes[0], nodes[1], stop, lambda: _operands(interpreter, nodes[1:], stop))

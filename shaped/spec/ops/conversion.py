@@ -173,15 +173,16 @@ def copy(context: Context, input: TensorType, src: TensorType, non_blocking: Val
     return TensorType(shape, input.dtype, input.device, is_joined(input, src))
 
 
-def _only_element(context: Context, operation: str, input: TensorType, what: str, *, certain: bool) -> None:
+def _only_element(
+    context: Context, operation: str, input: TensorType, what: str, *, certain: bool, hint: str = ""
+) -> None:
     count = input.shape.numel
     if count is None:
         return
 
     def fault() -> Fault:
-        return ShapeError(
-            operation, f"{what}, not {count}", str(input), dims=tuple(dim for dim in input.shape.dims if dim != 1)
-        )
+        dims = tuple(dim for dim in input.shape.dims if dim != 1)
+        return ShapeError(operation, f"{what}, not {count}", str(input), hint=hint, dims=dims)
 
     if context.is_never_equal(count, ONE):
         raise fault()
@@ -219,7 +220,7 @@ def float_of(context: Context, input: TensorType) -> Value:
 
 @op("bool_of", "Tensor.__bool__", formula="the only element is not 0")
 def bool_of(context: Context, input: TensorType) -> Value:
-    _only_element(context, "bool", input, "only 1 element has a truth value", certain=False)
+    _only_element(context, "bool", input, "only 1 element has a truth value", certain=False, hint=".any() or .all()?")
     return UNKNOWN
 
 

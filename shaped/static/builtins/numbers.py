@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from shaped.spec.dims import ONE, Dim, ceildiv, maximum, minimum, product
 from shaped.spec.op import find_op
 from shaped.spec.values import UNKNOWN, Ratio, TensorType
-from shaped.static import comparisons, iteration, operators
+from shaped.static import comparisons, iteration, one_element, operators
 from shaped.static.operators import NOT_FOLLOWED
 from shaped.static.values import (
     StaticValue,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 def _int(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
     value = arguments.args[0] if arguments.args else Dim.of(0)
+    one_element.require_number(interpreter, value, "__int__")
     match value:
         case float():
             return Dim.of(int(value)) if math.isfinite(value) else interpreter.context.fresh(low=None)
@@ -60,6 +61,7 @@ def _truncate(interpreter: Interpreter, value: Ratio) -> StaticValue:
 
 def _float(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
     value = arguments.args[0] if arguments.args else 0.0
+    one_element.require_number(interpreter, value, "__float__")
     if isinstance(value, float):
         return value
     dim = as_dim(value)
@@ -71,7 +73,9 @@ def _float(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> Sta
 
 
 def _bool(interpreter: Interpreter, arguments: Arguments, node: ast.AST) -> StaticValue:
-    truth = comparisons.truth_of(arguments.args[0]) if arguments.args else False
+    value = arguments.args[0] if arguments.args else False
+    one_element.require_number(interpreter, value, "__bool__")
+    truth = comparisons.truth_of(value)
     return UNKNOWN if truth is None else truth
 
 
