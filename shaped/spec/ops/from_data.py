@@ -65,11 +65,15 @@ def _as_joined(made: TensorType, data: Value) -> TensorType:
     return replace(made, joined=True) if isinstance(data, TensorType) and data.joined else made
 
 
-def data_type(context: Context, data: Value) -> tuple[Shape, DType]:
+def data_type(context: Context, data: Value, place: str = "data") -> tuple[Shape, DType]:
     """Shape and dtype of the tensor that nested lists of numbers, an array or a tensor make.
 
+    Args:
+        data: the lists.
+        place: what they are part of, for messages: `data[1]`.
+
     Raises:
-        ShapeError: lists of one level have different lengths.
+        ShapeError: lists of one level have different lengths: at which indices.
     """
     match data:
         case TensorType():
@@ -77,12 +81,12 @@ def data_type(context: Context, data: Value) -> tuple[Shape, DType]:
         case bool() | Dim() | int() | float() | Ratio():
             return Shape(()), number_dtype(data) or ANY_DTYPE
         case Many(element, length):
-            shape, dtype = data_type(context, element)
+            shape, dtype = data_type(context, element, f"{place}[0]")
             return Shape((length, *shape.axes)), dtype
         case tuple():
             if not data:
                 return Shape.of(0), FLOAT32
-            parts = [data_type(context, item) for item in data]
+            parts = [data_type(context, item, f"{place}[{number}]") for number, item in enumerate(data)]
             shapes = [shape for shape, _ in parts]
             dtype = parts[0][1]
             for _, other in parts[1:]:
@@ -90,30 +94,39 @@ def data_type(context: Context, data: Value) -> tuple[Shape, DType]:
             if any(isinstance(item, TensorType) and item.shape.rank != 0 for item in data):
                 # A list of arrays is stacked, of tensors it is not.
                 return Shape.of(context.fresh_pack()), ANY_DTYPE
-            return Shape((Dim.of(len(data)), *_common(context, shapes).axes)), dtype
+            return Shape((Dim.of(len(data)), *_common(context, shapes, place).axes)), dtype
         case _:
             return Shape.of(context.fresh_pack()), ANY_DTYPE
 
 
-def _common(context: Context, shapes: list[Shape]) -> Shape:
+def _common(context: Context, shapes: list[Shape], place: str) -> Shape:
     """The shape that all of them have; unknown sizes where they are not known to agree."""
     first = shapes[0]
     if all(shape == first for shape in shapes):
         return first
     if any(shape.rank is None for shape in shapes):
         return Shape.of(context.fresh_pack())
-    for shape in shapes:
-        lengths = (first.dims[0] if first.dims else None, shape.dims[0] if shape.dims else None)
-        known = [length.constant for length in lengths if length is not None]
-        if shape.rank != first.rank or (None not in known and len(set(known)) > 1):
-            shown = " and ".join("a number" if length is None else f"a list of {length}" for length in lengths)
-            raise ShapeError("tensor", f"{shown} stand side by side")
+    for number, shape in enumerate(shapes):
+        _require_equal_lengths(first, shape, place, number)
     return Shape(
         tuple(
             sizes[0] if all(size == sizes[0] for size in sizes) else context.fresh()
             for sizes in zip(*(shape.dims for shape in shapes), strict=True)
         )
     )
+
+
+def _require_equal_lengths(first: Shape, other: Shape, place: str, number: int) -> None:
+    """Refuse entries of a list that are not lists of one length, at any level: says at which indices."""
+    for level in range(max(len(first.dims), len(other.dims))):
+        lengths = [shape.dims[level] if level < len(shape.dims) else None for shape in (first, other)]
+        known = [None if length is None else length.constant for length in lengths]
+        is_number = [length is None for length in lengths]
+        if is_number[0] is is_number[1] and (None in known or known[0] == known[1]):
+            continue
+        below = "[0]" * level
+        expected, found = ("a number" if length is None else f"a list of {length}" for length in lengths)
+        raise ShapeError("tensor", f"{place}[{number}]{below} is {found}, where {place}[0]{below} is {expected}")
 
 
 def _declare_legacy(name: str, dtype: DType) -> None:

@@ -64,5 +64,11 @@ def test_a_list_that_is_not_counted_makes_an_axis_of_its_length() -> None:
 def test_lists_of_different_lengths_are_refused() -> None:
     operation = find_op("torch.tensor")
     assert operation is not None
-    with pytest.raises(ShapeError, match="a list of 1 and a list of 2 stand side by side"):
-        operation.apply(Context(), [((0.5,), (0.5, 0.5))], {})
+    for data, message in [
+        (((0.5,), (0.5, 0.5)), r"tensor: data\[1\] is a list of 2, where data\[0\] is a list of 1"),
+        (((0.5, 0.5), 0.5), r"data\[1\] is a number, where data\[0\] is a list of 2"),
+        ((((0.5,), (0.5,)), ((0.5,), (0.5, 0.5))), r"data\[1\]\[1\] is a list of 2, where data\[1\]\[0\] is a list"),
+        ((((0.5,),), ((0.5, 0.5),)), r"data\[1\]\[0\] is a list of 2, where data\[0\]\[0\] is a list of 1"),
+    ]:
+        with pytest.raises(ShapeError, match=message):
+            operation.apply(Context(), [data], {})
