@@ -37,8 +37,12 @@ class KernelError(Exception):
     """There is no kernel, and why."""
 
 
-def load(source: str) -> ctypes.CDLL | None:
+def load(source: str, flags: tuple[str, ...] = ()) -> ctypes.CDLL | None:
     """The functions of a C source, whose calls let other Python threads run; None where there can be no kernel.
+
+    Args:
+        source: the C.
+        flags: what the compiler is told beside what it always is.
 
     >>> library = load("int twice(int n) { return 2 * n; }")
     >>> library.twice(21) if library else 42
@@ -46,7 +50,7 @@ def load(source: str) -> ctypes.CDLL | None:
     """
     if os.environ.get("SHAPED_KERNELS", "1") == "0" or os.name != "posix":
         return None
-    return _load(source)
+    return _load(source, flags)
 
 
 def explain_missing(reason: object) -> None:
@@ -59,12 +63,12 @@ def explain_missing(reason: object) -> None:
 
 
 @functools.cache
-def _load(source: str) -> ctypes.CDLL | None:
+def _load(source: str, flags: tuple[str, ...]) -> ctypes.CDLL | None:
     try:
         compiler = _compiler()
         folder = _private_folder()
-        key = _digest(repr((source, _FLAGS, _ARITHMETIC, compiler, _version(compiler), _processor())).encode())
-        library = _kept(folder, key) or _open(_compile(source, compiler, folder, key))
+        key = _digest(repr((source, _FLAGS, _ARITHMETIC, flags, compiler, _version(compiler), _processor())).encode())
+        library = _kept(folder, key) or _open(_compile(source, flags, compiler, folder, key))
     except Exception as error:
         # Whatever is wrong with the machine, the caller's program has another way to its result.
         explain_missing(error)
@@ -84,7 +88,7 @@ def _kept(folder: Path, key: str) -> ctypes.CDLL | None:
     return None
 
 
-def _compile(source: str, compiler: Sequence[str], folder: Path, key: str) -> Path:
+def _compile(source: str, flags: Sequence[str], compiler: Sequence[str], folder: Path, key: str) -> Path:
     """The compiled source. The file's name holds the digest of what is in it.
 
     It is moved into its place as a whole, so processes that compile at the same time do not disturb each other.
@@ -93,7 +97,7 @@ def _compile(source: str, compiler: Sequence[str], folder: Path, key: str) -> Pa
         build = Path(name)
         (build / "kernel.c").write_text(source, encoding="utf-8")
         for target in _TARGETS:
-            command = [*compiler, *_FLAGS, *_ARITHMETIC, *target, "kernel.c", "-o", "kernel.so", "-lm"]
+            command = [*compiler, *_FLAGS, *_ARITHMETIC, *flags, *target, "kernel.c", "-o", "kernel.so", "-lm"]
             # Messages go to a file: the children of a compiler that is stopped would keep a pipe open.
             with (build / "messages").open("wb") as messages:
                 done = subprocess.run(
