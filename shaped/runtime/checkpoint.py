@@ -8,43 +8,29 @@ from __future__ import annotations
 
 import copy
 import os
-import pickle
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.parameter import is_lazy
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from shaped.runtime import random_state
-from shaped.runtime.atomic import replacing
+from shaped.runtime.model_state import load_model_state, model_problems
 from shaped.runtime.optimizer_state import load_optimizer_state, optimizer_state_problems
 from shaped.runtime.plain_data import require_plain
-from shaped.runtime.tensor_types import dtype_name
+from shaped.runtime.torch_file import LoadError, read_plain, write_plain
 
 FORMAT = "shaped checkpoint 1"
 _PARTS = ("model", "optimizer", "scheduler", "generators", "random", "extra")
 
 
-class CheckpointError(ValueError):
-    """A file that is no checkpoint, or a checkpoint of something else.
-
-    Args:
-        path: the file.
-        problems: every difference between the file and what it is loaded into.
-    """
-
-    def __init__(self, path: str | os.PathLike[str], problems: Sequence[str]) -> None:
-        self.path = Path(path)
-        self.problems = tuple(problems)
-        lines = "".join(f"\n  {problem}" for problem in problems)
-        super().__init__(f"{os.fspath(path)} cannot be loaded, and nothing was changed:{lines}")
+class CheckpointError(LoadError):
+    """A file that is no checkpoint, or a checkpoint of something else: `path`, and `problems`, every difference."""
 
 
 def save(
@@ -65,7 +51,19 @@ def save(
     Raises:
         TypeError: something is no plain data, and could not be loaded again; its place is named.
     """
-    contents = {
+    write(path, contents(model, optimizer, scheduler, generators=generators, extra=extra))
+
+
+def contents(
+    model: nn.Module,
+    optimizer: Optimizer | None = None,
+    scheduler: LRScheduler | None = None,
+    *,
+    generators: Mapping[str, torch.Generator] | None = None,
+    extra: object = None,
+) -> dict[str, object]:
+    """What `save` writes; for whoever writes it elsewhere, or has to gather its parts from several processes first."""
+    return {
         "format": FORMAT,
         "model": model.state_dict(),
         "optimizer": _state_with_class(optimizer),
@@ -74,14 +72,16 @@ def save(
         "random": random_state.capture(),
         "extra": extra,
     }
+
+
+def write(path: str | os.PathLike[str], contents: Mapping[str, object]) -> None:
+    """Write what `contents` gave.
+
+    Raises:
+        TypeError: something is no plain data.
+    """
     require_plain(contents, "checkpoint")
-    had_checksums = torch.serialization.get_crc32_options()
-    torch.serialization.set_crc32_options(True)  # `read` looks at them
-    try:
-        with replacing(path) as new:
-            torch.save(contents, new)
-    finally:
-        torch.serialization.set_crc32_options(had_checksums)
+    write_plain(path, contents)
 
 
 def _state_with_class(part: Optimizer | LRScheduler | None) -> dict[str, object] | None:
@@ -121,34 +121,15 @@ def read(path: str | os.PathLike[str]) -> Checkpoint:
         CheckpointError: the file is no checkpoint.
         FileNotFoundError: there is no such file.
     """
-    with Path(path).open("rb") as file:  # whose own errors (no such file, no permission) say enough
-        if problem := _damage(file):
-            raise CheckpointError(path, [problem])
-        file.seek(0)
-        try:
-            contents = torch.load(file, map_location="cpu", weights_only=True)
-        except pickle.UnpicklingError as error:
-            problem = "it holds more than plain data (a whole model?), which is loaded only by running its code"
-            raise CheckpointError(path, [problem]) from error
-        except (RuntimeError, OSError, EOFError, LookupError, ValueError, AttributeError) as error:
-            problem = f"it is not a file that torch.save wrote: {str(error) or type(error).__name__}"
-            raise CheckpointError(path, [problem]) from error
+    contents = read_plain(path, CheckpointError)
     if not isinstance(contents, dict) or contents.get("format") != FORMAT:
-        hint = " (weights alone are loaded by model.load_state_dict)" if isinstance(contents, dict) else ""
+        hint = (
+            " (weights alone are loaded by shaped.runtime.weights.load_weights)" if isinstance(contents, dict) else ""
+        )
         raise CheckpointError(path, [f"it does not say that it is a {FORMAT!r}{hint}"])
     if missing := [part for part in _PARTS if part not in contents]:
         raise CheckpointError(path, [f"it has no {', '.join(missing)}"])
     return Checkpoint(Path(path), contents)
-
-
-def _damage(file: BinaryIO) -> str:
-    """What is wrong with a file as torch.save writes it, a zip archive. torch itself takes wrong bits for numbers."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            damaged = archive.testzip()
-    except (zipfile.BadZipFile, NotImplementedError, ValueError):
-        return "it is not a file that torch.save wrote, or not all of it"
-    return f"it is damaged: the checksum of {damaged} is wrong" if damaged else ""
 
 
 @dataclass(frozen=True)
@@ -196,7 +177,7 @@ class Checkpoint:
         """Load it, all or nothing: see `load`."""
         if found := self.problems(model, optimizer, scheduler, generators=generators, random=random):
             raise CheckpointError(self.path, found)
-        model.load_state_dict(self.contents["model"])
+        load_model_state(model, self.contents["model"])
         if optimizer is not None:
             load_optimizer_state(optimizer, self.contents["optimizer"]["state"], _names_of_parameters(model))
         if scheduler is not None:
@@ -205,52 +186,6 @@ class Checkpoint:
             generator.set_state(self.contents["generators"][name])
         if random:
             random_state.restore(self.contents["random"])
-
-
-def model_problems(model: nn.Module, saved: object) -> list[str]:
-    """Every difference between a model and saved weights and buffers: names, shapes, dtypes.
-
-    >>> model_problems(nn.Linear(2, 3), nn.Linear(2, 4, bias=False).state_dict())
-    ['weight is (4, 2) float32 in the file, (3, 2) float32 in the model', 'bias is missing: (3,) float32']
-    """
-    if not isinstance(saved, Mapping):
-        return [f"the weights are a {type(saved).__name__}, not a dict"]
-    own = model.state_dict(keep_vars=True)
-    found = []
-    for name, value in own.items():
-        if name not in saved:
-            found.append(f"{name} is missing: {_kind(value)}")
-        elif _kind(saved[name]) != _kind(value):
-            found.append(f"{name} is {_kind(saved[name])} in the file, {_kind(value)} in the model")
-    found += [f"{name} is in the file alone: {_kind(saved[name])}" for name in saved if name not in own]
-    return found or _tied_problems(own, saved)
-
-
-def _tied_problems(own: Mapping[str, object], saved: Mapping[str, Any]) -> list[str]:
-    """Names of one parameter whose saved values differ: one of them would be lost without a word."""
-    first: dict[int, str] = {}
-    found = []
-    for name, value in own.items():
-        if not isinstance(value, Tensor):
-            continue
-        other = first.setdefault(id(value), name)
-        if other != name and not _same_bits(saved[name], saved[other]):
-            found.append(f"{other} and {name} are one parameter of the model, but differ in the file")
-    return found
-
-
-def _same_bits(one: Tensor, other: Tensor) -> bool:
-    """Whether tensors are equal, NaN being equal to itself."""
-    return bool(((one == other) | ((one != one) & (other != other))).all())
-
-
-def _kind(value: object) -> str:
-    """The shape and dtype of a tensor. The extra state of a module may be anything else."""
-    if isinstance(value, Tensor) and is_lazy(value):
-        return "not initialised (call the model once on a batch first)"
-    if isinstance(value, Tensor):
-        return f"{tuple(value.shape)} {dtype_name(value.dtype)}"
-    return "no tensor"
 
 
 def _class_problems(name: str, own: object, saved: object) -> list[str]:

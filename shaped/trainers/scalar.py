@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 from typing_extensions import TypeVar  # torch needs it; `default` is not in typing before Python 3.13
 
+from shaped.runtime.devices import require_device
 from shaped.runtime.tlist import TList
 from shaped.spec.binding import Bindings
 from shaped.trainers.declared import declare
-from shaped.trainers.devices import require_device
 from shaped.trainers.gradients import Compiled, Recorded, separate
 from shaped.trainers.inputs import InputsOfTrainer, declare_inputs, shapes_of
 from shaped.trainers.losses import FunctionLoss, ModuleLoss

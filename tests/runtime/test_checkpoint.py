@@ -258,7 +258,7 @@ def test_a_checkpoint_with_one_wrong_bit_is_refused(tmp_path: Path) -> None:
 def test_weights_alone_are_no_checkpoint(tmp_path: Path) -> None:
     path = tmp_path / "a.pt"
     torch.save(small().state_dict(), path)
-    with pytest.raises(CheckpointError, match=r"weights alone are loaded by model\.load_state_dict"):
+    with pytest.raises(CheckpointError, match=r"weights alone are loaded by shaped\.runtime\.weights\.load_weights"):
         load(path, small())
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from torch import Tensor, nn
 
 from shaped.init.schemes import valid_int
-from shaped.runtime.checkpoint import model_problems
+from shaped.runtime.model_state import model_problems
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from torch import nn
 from torch.optim import LBFGS, Optimizer
 from torch.optim.lr_scheduler import LRScheduler, OneCycleLR, ReduceLROnPlateau
 
+from shaped.runtime.optimized import require_optimized
+
 OptimizerLike: TypeAlias = Optimizer | Callable[[Iterable[nn.Parameter]], Optimizer]
 SchedulerLike: TypeAlias = LRScheduler | Callable[[Any], LRScheduler]
 Every: TypeAlias = Literal["epoch", "batch"]
@@ -46,21 +48,8 @@ def _made(given: object, kind: type, argument: object) -> object:
 
 def _require_own(optimizer: Optimizer, model: nn.Module) -> None:
     """Refuse an optimiser of other parameters; warn of parameters that nobody optimises."""
-    names = {id(parameter): name for name, parameter in model.named_parameters()}
-    optimised: set[int] = set()
-    for number, group in enumerate(optimizer.param_groups):
-        for position, parameter in enumerate(group["params"]):
-            optimised.add(id(parameter))
-            if id(parameter) in names:
-                continue
-            alike = [name for name, own in model.named_parameters() if own.shape == parameter.shape]
-            seems = f" (the shape of {alike[0]})" if alike else ""
-            raise ValueError(
-                f"parameter {position} of the optimizer's group {number}, {tuple(parameter.shape)}{seems}, is no "
-                f"parameter of the model: the optimizer was made for another model, or before the model's parameters "
-                "were replaced (.to(...), load_state_dict(assign=True)): make it after that, or give a function that "
-                "makes it"
-            )
+    require_optimized(optimizer, model)
+    optimised = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
     left_out = [name for name, one in model.named_parameters() if one.requires_grad and id(one) not in optimised]
     if left_out:
         warnings.warn(
@@ -83,13 +72,13 @@ def _listed(names: Sequence[str], most: int = 10) -> str:
 
 
 class Schedule:
-    """The learning rate's schedule: steps after each epoch or each batch; one that watches a value is given it.
+    """The learning rate's schedule: steps after each epoch or each update; one that watches a value is given it.
 
     Args:
         given: a scheduler, or a function that makes one for the optimiser.
         every: when it steps.
         epochs: how many epochs the run has.
-        batches: how many batches an epoch has; None where it is not known.
+        updates: how many updates an epoch has; None where it is not known.
 
     Raises:
         TypeError: it is neither a scheduler nor makes one.
@@ -97,7 +86,7 @@ class Schedule:
     """
 
     def __init__(
-        self, given: SchedulerLike | None, optimizer: Optimizer, every: Every, epochs: int, batches: int | None
+        self, given: SchedulerLike | None, optimizer: Optimizer, every: Every, epochs: int, updates: int | None
     ) -> None:
         if every not in ("epoch", "batch"):
             raise ValueError(f"scheduler_every is {every!r}, not 'epoch' or 'batch'")
@@ -119,7 +108,7 @@ class Schedule:
                 "is scheduler_every='batch' meant?",
                 stacklevel=3,
             )
-        steps = epochs if every == "epoch" else None if batches is None else epochs * batches
+        steps = epochs if every == "epoch" else None if updates is None else epochs * updates
         if isinstance(made, OneCycleLR) and steps is not None and steps > made.total_steps:
             raise ValueError(
                 f"OneCycleLR has total_steps={made.total_steps}, but {epochs} epochs are {steps} steps: it refuses to "
@@ -128,8 +117,8 @@ class Schedule:
         self.scheduler: LRScheduler | None = made
         self._every = every
 
-    def after_batch(self) -> None:
-        """A batch is done."""
+    def after_update(self) -> None:
+        """A batch, or as many as make an update, is done."""
         if self.scheduler is not None and self._every == "batch":
             self.scheduler.step()
 
