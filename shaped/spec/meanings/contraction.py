@@ -10,6 +10,7 @@ from shaped.spec.meaning import backward, meaning
 from shaped.spec.meanings.expansion import summed_to
 from shaped.spec.meanings.labels import contract, require_equal, require_rank
 from shaped.spec.meanings.movement import transpose
+from shaped.spec.shape import Shape
 from shaped.spec.tensor import Tensor, TensorLike, broadcast
 
 Grads = tuple[Tensor, ...]
@@ -24,7 +25,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     if not input.rank or not other.rank:
         raise ShapeError("matmul", "both tensors need at least 1 axis")
     inner = input.sizes[-1], other.sizes[-1 if other.rank == 1 else -2]
-    require_equal("matmul", "inner dimensions", *inner)
+    require_equal("matmul", "inner dimensions", *inner, operands=f"{Shape(input.sizes)} @ {Shape(other.sizes)}")
     batch = max(input.rank, other.rank) - 2
     left = [*range(batch - input.rank + 2, batch), "i", "k"] if input.rank > 1 else ["k"]
     right = [*range(batch - other.rank + 2, batch), "k", "j"] if other.rank > 1 else ["k"]

@@ -53,14 +53,14 @@ def contract(
     return with_entry([axes[name] for name in output], body, "int" if kind == "bool" else kind)
 
 
-def require_equal(operation: str, what: str, left: Dim, right: Dim) -> None:
+def require_equal(operation: str, what: str, left: Dim, right: Dim, operands: str = "") -> None:
     """Require two sizes to be equal.
 
     Raises:
         ShapeError: they differ.
     """
     if left != right:
-        raise ShapeError(operation, f"{what} {left} and {right} differ", dims=(left, right))
+        raise ShapeError(operation, f"{what} {left} and {right} differ", operands, dims=(left, right))
 
 
 def require_rank(operation: str, operand: Tensor, *ranks: int) -> None:
