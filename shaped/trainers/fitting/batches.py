@@ -54,7 +54,7 @@ def batch_size(batch: object) -> int:
     >>> batch_size((torch.zeros(4, 2), torch.zeros(4)))
     4
     """
-    for tensor in _tensors(batch):
+    for tensor in tensors_of(batch):
         if isinstance(tensor, PackedSequence):
             return int(tensor.batch_sizes[0])
         if tensor.dim() > 0:
@@ -62,19 +62,19 @@ def batch_size(batch: object) -> int:
     return 1
 
 
-def _tensors(value: object) -> Iterator[Tensor | PackedSequence]:
+def tensors_of(value: object) -> Iterator[Tensor | PackedSequence]:
     """The tensors of a batch, in order."""
     if isinstance(value, (Tensor, PackedSequence)):
         yield value
     elif isinstance(value, Mapping):
         for one in value.values():
-            yield from _tensors(one)
+            yield from tensors_of(one)
     elif isinstance(value, (tuple, list)):
         for one in value:
-            yield from _tensors(one)
+            yield from tensors_of(one)
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         for field in dataclasses.fields(value):
-            yield from _tensors(getattr(value, field.name))
+            yield from tensors_of(getattr(value, field.name))
 
 
 def length(batches: object) -> int | None:

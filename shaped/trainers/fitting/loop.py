@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
-import sys
 import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
@@ -16,15 +14,22 @@ from torch import nn
 
 from shaped.init.schemes import valid_int
 from shaped.runtime.atomic import require_writable
+from shaped.runtime.distributed import is_spread
 from shaped.trainers.fitting import batches, objective
+from shaped.trainers.fitting.activations import Which, activations_recomputed
 from shaped.trainers.fitting.curve import Curve, require_drawable
 from shaped.trainers.fitting.early_stop import EarlyStop, Watch
 from shaped.trainers.fitting.history import Epoch, History
 from shaped.trainers.fitting.modes import modes_kept, train_unless_frozen
 from shaped.trainers.fitting.objective import Measured
+from shaped.trainers.fitting.parallel import Parallel, parallel_of
 from shaped.trainers.fitting.passes import NotFinite, Trainer, measure
+from shaped.trainers.fitting.precision import Precision, PrecisionName
 from shaped.trainers.fitting.progress import choose
+from shaped.trainers.fitting.ranks import Ranks
 from shaped.trainers.fitting.resume import Run, generators
+from shaped.trainers.fitting.seeds import seed_all
+from shaped.trainers.fitting.shares import Feed
 from shaped.trainers.fitting.tensorboard import TensorBoardLog, require_tensorboard
 from shaped.trainers.fitting.updates import Every, OptimizerLike, Schedule, SchedulerLike, optimizer_of
 
@@ -44,6 +49,9 @@ def fit(
     scheduler: SchedulerLike | None = None,
     scheduler_every: Every = "epoch",
     clip_norm: float | None = None,
+    accumulate: int = 1,
+    precision: PrecisionName | None = None,
+    checkpoint_activations: Which | None = None,
     early_stop: EarlyStop | None = None,
     device: torch.device | str | None = None,
     seed: int | None = None,
@@ -58,7 +66,8 @@ def fit(
     """Train a model: each epoch goes once through `train`, then measures `validation`.
 
     Args:
-        model: the model; it is changed in place.
+        model: the model; it is changed in place. Under torchrun it is wrapped by `DistributedDataParallel`, or
+            `torch.distributed.fsdp.fully_shard` was called on it: see docs/training-at-scale.md.
         loss: `loss(model, batch)` gives the scalar to minimise, a mean over the batch, or a dict of it (`"loss"`) and
             metrics beside it. `supervised(nn.CrossEntropyLoss(), accuracy=accuracy)` makes one for batches
             (input, target).
@@ -68,8 +77,14 @@ def fit(
         validation: batches to measure after each epoch, in evaluation mode and without gradients.
         scheduler: a learning-rate scheduler, or a function from the optimizer to one. One that watches a value
             (`ReduceLROnPlateau`) is given the validation loss, without validation the training loss.
-        scheduler_every: whether the scheduler steps after each "epoch" or each "batch".
+        scheduler_every: whether the scheduler steps after each "epoch" or each "batch"; with `accumulate`, each update.
         clip_norm: the largest norm of all gradients together; larger ones are scaled down.
+        accumulate: how many batches make one update, by the mean over their examples. The rest of an epoch makes the
+            last one.
+        precision: "bfloat16" (or, on CUDA, "float16"): forward and loss are computed in it where that is safe
+            (`torch.autocast`), weights and updates stay in float32. None: all in the model's own dtype.
+        checkpoint_activations: submodules whose activations are computed again in the backward pass instead of being
+            kept: names, classes, or a function of a submodule.
         early_stop: when to stop before the last epoch.
         device: where to train; the model and each batch are moved there. None: where the model is.
         seed: seeds the global random generators (torch, Python, numpy) at the start of the run.
@@ -111,37 +126,48 @@ def fit(
     >>> history[0].training["loss"] > 1, history[-1].training["loss"] < 1e-3
     (True, True)
     """
-    _require_settings(model, epochs, clip_norm, early_stop, seed, not_finite, on_epoch)
-    objective.require_loss(loss)
-    batches.require_batches(train, "train", epochs)
-    if validation is not None:
-        batches.require_batches(validation, "validation", epochs)
-    elif early_stop is not None and early_stop.monitor.startswith("validation "):
-        raise ValueError(f"EarlyStop watches {early_stop.monitor!r}, but fit was given no validation")
-    # Said now, not after the first epoch.
-    if curve is not None:
-        require_drawable(curve)
-    if tensorboard is not None:
-        require_tensorboard()
-    if checkpoint is not None:
-        require_writable(checkpoint, "checkpoint")
-    modules: list[nn.Module] = [model, *objective.modules_of(loss)]
-    place = _place(model, device)
-    if place is not None:
-        for module in modules:
-            module.to(place)
-    made = optimizer_of(optimizer, model)
-    schedule = Schedule(scheduler, made, scheduler_every, epochs, batches.length(train))
-    watch = None if early_stop is None else Watch(early_stop)
-    run = Run(model, made, schedule.scheduler, watch, generators(train, validation))
-    if checkpoint is not None and resume and Path(checkpoint).exists():
-        run.resume(checkpoint)
-    elif seed is not None:
-        _seed(int(seed))
-    trainer = Trainer(model, loss, made, schedule, place, clip_norm, not_finite)
+    _require_settings(model, epochs, clip_norm, accumulate, early_stop, seed, not_finite, on_epoch)
+    parallel = parallel_of(model)
+    ranks = parallel.ranks
     with ExitStack() as stack:
+        stack.enter_context(ranks.together())
+        objective.require_loss(loss)
+        batches.require_batches(train, "train", epochs)
+        if validation is not None:
+            batches.require_batches(validation, "validation", epochs)
+        elif early_stop is not None and early_stop.monitor.startswith("validation "):
+            raise ValueError(f"EarlyStop watches {early_stop.monitor!r}, but fit was given no validation")
+        if not ranks.is_first:
+            curve = tensorboard = None
+        # Said now, not after the first epoch.
+        if curve is not None:
+            require_drawable(curve)
+        if tensorboard is not None:
+            require_tensorboard()
+        if checkpoint is not None and ranks.is_first:
+            require_writable(checkpoint, "checkpoint")
+        modules: list[nn.Module] = [model, *objective.modules_of(loss)]
+        place = _place(parallel, device)
+        if place is not None:
+            for module in modules[parallel.kind != "alone" :]:
+                module.to(place)
+        computed = Precision(precision, model, place)
+        made = optimizer_of(optimizer, parallel.inner)
+        length = batches.length(train)
+        updates = None if length is None else -(-length // accumulate)
+        schedule = Schedule(scheduler, made, scheduler_every, epochs, updates)
+        watch = None if early_stop is None else Watch(early_stop)
+        run = Run(parallel.inner, made, schedule.scheduler, watch, generators(train, validation), computed, ranks)
+        if checkpoint is not None and resume and _exists(checkpoint, ranks):
+            run.resume(checkpoint)
+        elif seed is not None:
+            seed_all(int(seed) + ranks.rank)
+        feed = Feed(train, "train", ranks, is_training=True)
+        validated = None if validation is None else Feed(validation, "validation", ranks, is_training=False)
+        trainer = Trainer(parallel, loss, made, schedule, place, computed, accumulate, clip_norm, not_finite)
         stack.enter_context(modes_kept(modules))
-        shown = choose(progress)
+        stack.enter_context(activations_recomputed(parallel.inner, checkpoint_activations))
+        shown = choose(progress and ranks.is_first)
         stack.callback(shown.close)
         tell: list[Callable[[Epoch], object]] = [] if on_epoch is None else [on_epoch]
         if checkpoint is not None:
@@ -161,14 +187,15 @@ def fit(
             while len(run.history) < epochs and not run.is_stopped:
                 number, began = len(run.history) + 1, time.perf_counter()
                 batches.announce_epoch(train, number - 1)  # torch counts them from 0
-                shown.begin(number, epochs, batches.length(train))
-                trained = trainer.run(train, number, run.step, shown)
+                shown.begin(number, epochs, updates)
+                trained = trainer.run(feed, number, run.step, shown)
+                parallel.share_buffers()
                 measured: dict[str, float] = {}
-                if validation is not None:
+                if validated is not None:
                     with modes_kept(modules):
                         for module in modules:
                             module.eval()
-                        measured = measure(model, loss, validation, place, number)
+                        measured = measure(model, loss, validated, place, computed, number, ranks)
                 schedule.after_epoch((measured or trained.means)["loss"])
                 epoch = Epoch(
                     number=number,
@@ -177,7 +204,7 @@ def fit(
                     training=trained.means,
                     validation=measured,
                     skipped=trained.skipped,
-                    seconds=time.perf_counter() - began,
+                    seconds=ranks.broadcast(time.perf_counter() - began),
                 )
                 run.finish(epoch)
                 for one in tell:
@@ -194,6 +221,7 @@ def _require_settings(
     model: object,
     epochs: int,
     clip_norm: object,
+    accumulate: object,
     early_stop: object,
     seed: object,
     not_finite: str,
@@ -206,6 +234,8 @@ def _require_settings(
         raise ValueError(f"epochs is {epochs!r}: a whole number, 1 or more, is needed")
     if clip_norm is not None and not (type(clip_norm) in (int, float) and clip_norm > 0):  # type: ignore[operator]
         raise ValueError(f"clip_norm is {clip_norm!r}: a number above 0 is needed, or None for no limit")
+    if valid_int("accumulate", accumulate) < 1:
+        raise ValueError(f"accumulate is {accumulate}: 1 batch an update, or more, is needed")
     if early_stop is not None and not isinstance(early_stop, EarlyStop):
         raise TypeError(f"early_stop is {early_stop!r}: an EarlyStop is needed, such as EarlyStop(patience=5)")
     if seed is not None:
@@ -216,17 +246,33 @@ def _require_settings(
         raise ValueError(f"not_finite is {not_finite!r}, not 'stop' or 'skip'")
 
 
-def _place(model: nn.Module, device: torch.device | str | None) -> torch.device | None:
+def _place(parallel: Parallel, device: torch.device | str | None) -> torch.device | None:
     """Where batches go. None leaves them where they are: a model over several devices moves its inputs itself."""
-    if device is not None:
-        return torch.device(device)
-    devices = {parameter.device for parameter in model.parameters()}
-    return devices.pop() if len(devices) == 1 else None
+    devices = {parameter.device for parameter in parallel.model.parameters()}
+    if parallel.kind == "FSDP" and device is None and "cpu" in {one.type for one in devices}:
+        # Parameters that wait on the CPU are computed with on the device of the mesh.
+        mesh = next(one.device_mesh for one in parallel.model.parameters() if is_spread(one))
+        devices = {torch.empty(0, device=mesh.device_type).device}
+    if device is None:
+        return devices.pop() if len(devices) == 1 else None
+    place = torch.device(device)
+    if parallel.kind != "alone" and {one.type for one in devices} != {place.type}:
+        raise ValueError(
+            f"device is {place}, but the model was wrapped on {' and '.join(sorted(map(str, devices)))}: move it before"
+        )
+    return place
 
 
-def _seed(seed: int) -> None:
-    """Seed the global generators of torch (on all devices), Python, and numpy where it is loaded."""
-    torch.manual_seed(seed % 2**64)  # as it takes a negative one
-    random.seed(seed)
-    if numpy := sys.modules.get("numpy"):
-        numpy.random.seed(seed % 2**32)  # it takes no larger one
+def _exists(path: PathLike, ranks: Ranks) -> bool:
+    """Whether there is a file, as all processes see it.
+
+    Raises:
+        ValueError: some see it and some do not.
+    """
+    seen = [bool(one) for one, _ in ranks.agree(float(Path(path).exists()))]
+    if any(seen) and not all(seen):
+        raise ValueError(
+            f"checkpoint: rank {seen.index(True)} sees {os.fspath(path)}, rank {seen.index(False)} does not: it has to "
+            "be in a folder that all processes share"
+        )
+    return all(seen)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.modules.loss import _Loss
 
 from shaped.errors import DtypeError, ShapeError
+from shaped.trainers.fitting.ranks import Ranks
 
 Measured: TypeAlias = Tensor | Mapping[str, Tensor | float]
 Criterion: TypeAlias = Callable[[Any, Any], Tensor]
@@ -192,6 +193,18 @@ class Mean:
 
     def __getitem__(self, name: str) -> float:
         return self._sums[name] / self._sizes[name]
+
+    def over(self, ranks: Ranks) -> Mean:
+        """The means over the examples of all processes, the same on each."""
+        if ranks.size == 1:
+            return self
+        ranks.agree()
+        total = Mean()
+        for sums, sizes in ranks.gather((self._sums, self._sizes)):
+            for name, value in sums.items():
+                total._sums[name] = total._sums.get(name, 0.0) + value
+                total._sizes[name] = total._sizes.get(name, 0) + sizes[name]
+        return total
 
     def values(self) -> dict[str, float]:
         """Each mean; none where nothing was counted."""

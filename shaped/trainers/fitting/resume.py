@@ -13,10 +13,14 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
-from shaped.runtime import checkpoint
+from shaped.runtime import checkpoint, random_state
+from shaped.runtime.distributed import spread_model_state, spread_optimizer_state, whole
 from shaped.trainers.fitting.batches import generators_of
 from shaped.trainers.fitting.early_stop import Watch
 from shaped.trainers.fitting.history import Epoch, History
+from shaped.trainers.fitting.precision import Precision
+from shaped.trainers.fitting.ranks import Ranks
+from shaped.trainers.fitting.seeds import seed_all
 
 
 @dataclass
@@ -24,11 +28,13 @@ class Run:
     """All that changes while a model is fitted.
 
     Args:
-        model: what is trained.
+        model: what is trained, without a wrapper.
         optimizer: what trains it.
         scheduler: the schedule of the learning rate.
         watch: what was seen for an early stop.
         generators: the random generators of the data loaders' own.
+        precision: which scales the loss, in float16.
+        ranks: the processes that train it.
         history: the epochs that are done.
     """
 
@@ -37,6 +43,8 @@ class Run:
     scheduler: LRScheduler | None = None
     watch: Watch | None = None
     generators: Mapping[str, torch.Generator] = field(default_factory=dict)
+    precision: Precision | None = None
+    ranks: Ranks = field(default_factory=Ranks)
     history: History = field(default_factory=History)
 
     @property
@@ -62,14 +70,31 @@ class Run:
         self.history.stopped_early = self.is_stopped
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a checkpoint of the run as it is after an epoch."""
+        """Write a checkpoint of the run as it is after an epoch: all processes together, by the first one's hand."""
         extra = {
             "history": self.history.state(),
             "early stop": None if self.watch is None else self.watch.state(),
+            "loss scale": None if self.precision is None else self.precision.state(),
+            "other processes": self._random_of_others(),
         }
-        checkpoint.save(
-            path, self.model, self.optimizer, self.scheduler, generators=self.generators, extra={"fit": extra}
+        contents = checkpoint.contents(
+            self.model, self.optimizer, self.scheduler, generators=self.generators, extra={"fit": extra}
         )
+        if self.ranks.size > 1:
+            contents = whole(contents)
+        if self.ranks.is_first:
+            checkpoint.write(path, contents)
+
+    def _random_of_others(self) -> list[dict[str, Any]]:
+        """The states of the random generators of all processes but the first, whose own are in every checkpoint."""
+        if self.ranks.size == 1:
+            return []
+        self.ranks.agree()
+        own = {
+            "random": random_state.capture(),
+            "generators": {name: one.get_state() for name, one in self.generators.items()},
+        }
+        return self.ranks.gather(own)[1:]
 
     def resume(self, path: str | os.PathLike[str]) -> None:
         """Go on from a checkpoint; where it does not fit, nothing is changed.
@@ -90,19 +115,52 @@ class Run:
             history = History.from_state(extra["history"])
         except ValueError as error:
             problems.append(f"history: {error}")
+        others = extra.get("other processes", [])
+        own = others[self.ranks.rank - 1] if 1 <= self.ranks.rank <= len(others) else None
+        if own is not None:
+            problems += [f"process {self.ranks.rank}: {one}" for one in random_state.problems(own["random"])]
         if problems:
             raise checkpoint.CheckpointError(path, problems)
+        self.ranks.agree()  # nothing is changed where another process cannot go on
         if changed := self._changed_settings(found.contents["optimizer"]["state"]["param_groups"]):
             warnings.warn(
                 f"{os.fspath(path)} is gone on from with the optimizer's settings in it: {', '.join(changed)}; "
                 "resume=False begins anew",
                 stacklevel=3,
             )
-        found.restore(self.model, self.optimizer, self.scheduler, generators=self.generators)
+        self._spread(found).restore(self.model, self.optimizer, self.scheduler, generators=self.generators)
         # An early stop that is new in this run begins to watch now; one that is gone is not asked any more.
         if self.watch is not None and extra["early stop"] is not None:
-            self.watch.load(extra["early stop"])
+            best = spread_model_state(extra["early stop"]["best_weights"], self.model)
+            self.watch.load({**extra["early stop"], "best_weights": best})
+        if self.precision is not None:
+            self.precision.load(extra.get("loss scale"))
+        self._restore_random(found, own)
         self.history = history
+
+    def _spread(self, found: checkpoint.Checkpoint) -> checkpoint.Checkpoint:
+        """The checkpoint with its tensors spread over the processes as those of the model are."""
+        if self.ranks.size == 1:
+            return found
+        optimizer = found.contents["optimizer"]
+        spread = {
+            **found.contents,
+            "model": spread_model_state(found.contents["model"], self.model),
+            "optimizer": {**optimizer, "state": spread_optimizer_state(optimizer["state"], self.optimizer)},
+        }
+        return checkpoint.Checkpoint(found.path, spread)
+
+    def _restore_random(self, found: checkpoint.Checkpoint, own: Mapping[str, Any] | None) -> None:
+        """Put back this process's random generators, where it is not the first, whose are put back already."""
+        if own is not None:
+            random_state.restore(own["random"])
+            for name, generator in self.generators.items():
+                generator.set_state(own["generators"][name])
+        elif self.ranks.rank > 0:
+            # There were fewer processes: this one begins with numbers that no other has.
+            generator = torch.Generator()
+            generator.set_state(found.contents["random"]["torch"])
+            seed_all(int(torch.randint(2**62, (), generator=generator)) + self.ranks.rank)
 
     def _changed_settings(self, saved: Iterable[Mapping[str, Any]]) -> list[str]:
         """The settings of the optimiser that a checkpoint will replace by others, as `lr=0.1, not 0.01`."""
