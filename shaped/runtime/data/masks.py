@@ -34,7 +34,7 @@ class NothingToAttendError(ValueError):
         self.reason = reason
         where = f"batch row {batch}" if query is None else f"batch row {batch}, query {query}"
         super().__init__(
-            f"{where}: {reason}, and the attention of nothing is NaN: leave the row out, or give it one position to "
+            f"{where}: {reason}, and a softmax over nothing is NaN: leave the row out, or give it one position to "
             "attend to"
         )
 
@@ -133,9 +133,10 @@ def combine_masks(*masks: Bool[Tensor, "..."], true_means: TrueMeans) -> Bool[Te
 
 
 def require_attendable(mask: Bool[Tensor, "..."], *, true_means: TrueMeans) -> Bool[Tensor, "..."]:
-    """The mask itself, in which each query can attend to something: torch gives NaN for one that cannot.
+    """The mask itself, in which each query can attend to something.
 
-    On a GPU this waits for the mask.
+    One that cannot is NaN in torch, by `masked_fill` and `softmax` and by `nn.MultiheadAttention`; newer versions of
+    `scaled_dot_product_attention` give 0. On a GPU this waits for the mask.
 
     Args:
         mask: `(batch, queries, keys)`, with heads `(batch, heads, queries, keys)`, for all batches `(queries, keys)`.
