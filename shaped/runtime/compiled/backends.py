@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, cast
 
 import torch
 
@@ -52,7 +52,7 @@ def backend(name: str) -> Backend:
         raise ValueError(
             f"there is no backend {name!r}: write 'auto', 'eager', or one or several of {', '.join(BACKENDS)}"
         )
-    return importlib.import_module(BACKENDS[name])  # type: ignore[return-value]  # a module is the protocol
+    return cast("Backend", importlib.import_module(BACKENDS[name]))
 
 
 def wanted(asked: str | Sequence[str], device: torch.device) -> tuple[str, ...]:

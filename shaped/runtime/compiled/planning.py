@@ -7,14 +7,15 @@ and strides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor, fx
 
-from shaped.runtime.compiled.program import Program
+from shaped.runtime.compiled.program import Program, empty_like
 
 aten = torch.ops.aten
 
@@ -24,12 +25,12 @@ class Line:
     """One call. An argument that is a node stands for what another line of this run, or the caller, gives.
 
     Args:
-        operation: what is called.
+        operation: an aten overload, or `operator.getitem` for one of several results.
         arguments: nodes, tensors that stay, and plain values.
         result: the node whose value is what the call returns; None where it is written to a tensor that stays.
     """
 
-    operation: torch._ops.OpOverload
+    operation: Callable[..., Any]
     arguments: tuple[Any, ...]
     named: dict[str, Any]
     result: fx.Node | None
@@ -105,7 +106,7 @@ class _Planner:
             (operand,) = node.all_input_nodes
             self.renamed[node] = self.renamed.get(operand, operand)
         elif self._is_filled_like(node):
-            value = _empty(node.all_input_nodes[0].meta["val"])
+            value = empty_like(node.all_input_nodes[0].meta["val"])
             self.staying[node] = operation(value, *node.args[1:], **node.kwargs)
             self.constants.add(node)
         elif self._is_constant(node):
@@ -220,7 +221,7 @@ class _Planner:
                 buffer = old.as_strided(value.shape, value.stride())
                 break
         else:
-            buffer = _empty(value)
+            buffer = empty_like(value)
         if _fills(value):
             self.free.append((buffer, node))
         return buffer
@@ -288,11 +289,11 @@ class _Planner:
 
     def _take_part(self, node: fx.Node) -> None:
         """One of several results."""
-        whole, place = node.args
+        (whole,), place = node.all_input_nodes, node.args[1]
         if whole in self.staying:
             self.staying[node] = self.staying[whole][place]
         else:
-            self.made.lines.append(Line(node.target, self._known(node.args), {}, node))  # type: ignore[arg-type]  # getitem
+            self.made.lines.append(Line(operator.getitem, self._known(node.args), {}, node))
 
     def _inherit(self, node: fx.Node) -> None:
         if all(one in self.constants for one in node.all_input_nodes):
@@ -416,10 +417,6 @@ def _layouts(destination: Tensor, value: Tensor) -> Iterator[Tensor]:
     """The destination in the shape of a result, in the ways that a chain of views may undo."""
     if _fills(destination):
         yield destination.as_strided(value.shape, value.stride(), destination.storage_offset())
-
-
-def _empty(value: Tensor) -> Tensor:
-    return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)
 
 
 def _overlap(one: Tensor, other: Tensor) -> bool:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import torch
 from torch import Tensor, fx
 
 # The inputs, then the scalars; gives the outputs, in the order of the graph.
@@ -64,3 +65,14 @@ def _written(node: fx.Node) -> str:
 
 class CannotCompile(Exception):
     """A backend cannot run this program, and why."""
+
+
+def empty_like(value: Tensor) -> Tensor:
+    """A tensor with the shape, strides, dtype and device of a node's value, and no content."""
+    return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's text, or its class."""
+    text = str(error).strip()
+    return text.splitlines()[0] if text else type(error).__name__

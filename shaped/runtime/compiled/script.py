@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, fx, nn
 
 from shaped.runtime.compiled.planning import Line, Plan, plan
-from shaped.runtime.compiled.program import CannotCompile, Program, Run
+from shaped.runtime.compiled.program import CannotCompile, Program, Run, first_line
 from shaped.runtime.compiled.straight_line import Names, function
 
 name = "script"
@@ -46,7 +46,7 @@ def build(program: Program) -> Run:
             module.define(text)
             method = module._c._get_method(called)
     except Exception as error:  # whatever the compiler of scripts says
-        raise CannotCompile(f"TorchScript: {str(error).strip().splitlines()[0]}") from error
+        raise CannotCompile(f"TorchScript: {first_line(error)}") from error
     names = Names()
     given = ", ".join(node.name for node in (*planned.inputs, *_passed(planned)))
     call = f"{names.of(method, 'method')}({given})"

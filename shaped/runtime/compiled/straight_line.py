@@ -97,14 +97,14 @@ def _indented(lines: Sequence[str]) -> list[str]:
     return [f"    {line}" for line in lines]
 
 
-def _callable(operation: Any) -> Callable[..., Any]:
+def _callable(operation: Callable[..., Any]) -> Callable[..., Any]:
     """The quickest way to call an operation from Python.
 
     Functions of the module `torch` parse their arguments in less time than operators. They choose the overload by the
     arguments, as the operator's name does.
     """
     if not isinstance(operation, torch._ops.OpOverload):
-        return operation  # type: ignore[no-any-return]  # getitem
+        return operation
     quick = getattr(torch._C._VariableFunctions, operation.overloadpacket.__name__, None)
     is_simple = all(not one.is_out or one.name == "out" for one in operation._schema.arguments)
     if quick is not None and is_simple and _takes_out(operation):

@@ -18,7 +18,7 @@ from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicO
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils import _pytree as pytree
 
-from shaped.runtime.compiled.program import CannotCompile
+from shaped.runtime.compiled.program import CannotCompile, first_line
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def trace(
     try:
         module = make_fx(run, tracing_mode="fake", _allow_non_fake_inputs=True)(held, given)
     except (DataDependentOutputException, DynamicOutputShapeException) as error:
-        raise CannotCompile(f"what it does depends on the values of tensors: {_first_line(error)}") from error
+        raise CannotCompile(f"what it does depends on the values of tensors: {first_line(error)}") from error
     placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
     constants = {node: _attribute(module, str(node.target)) for node in module.graph.nodes if node.op == "get_attr"}
     return Traced(
@@ -153,7 +153,3 @@ def _attribute(module: nn.Module, path: str) -> Tensor:
         value = getattr(value, name)
     assert isinstance(value, Tensor), "the attributes of a traced graph are its tensors"
     return value
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

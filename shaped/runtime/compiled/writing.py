@@ -37,12 +37,12 @@ class Writer:
 
     def given(self, name: str, like: Tensor) -> fx.Node:
         """An input with the shape, strides and dtype of a tensor."""
-        self._inputs.append(self._placeholder(name, self._fake(like)))
+        self._inputs.append(self._placeholder(name, self._like(like)))
         return self._inputs[-1]
 
     def held(self, name: str, tensor: Tensor) -> fx.Node:
         """A tensor that stays."""
-        node = self._placeholder(name, self._fake(tensor))
+        node = self._placeholder(name, self._like(tensor))
         self._held[node] = tensor
         return node
 
@@ -74,9 +74,14 @@ class Writer:
                 continue
             if node.op == "output":
                 return [new[one] for one in node.args[0]]
-            new[node] = self.graph.node_copy(node, lambda one: new[one])
-            new[node].meta = {"val": pytree.tree_map_only(Tensor, self._like, node.meta["val"])}
+            new[node] = self.copy(node, new)
         raise AssertionError("a graph has an output")
+
+    def copy(self, node: fx.Node, standing: Mapping[fx.Node, fx.Node]) -> fx.Node:
+        """An operation of another program, on what stands for its operands."""
+        copied = self.graph.node_copy(node, lambda one: standing[one])
+        copied.meta = {"val": pytree.tree_map_only(Tensor, self._like, node.meta["val"])}
+        return copied
 
     def program(self, outputs: Sequence[fx.Node]) -> Program:
         """The finished program; what no output and no write needs is left out."""
@@ -93,9 +98,6 @@ class Writer:
         """A fake tensor of this writer's own: those of different traces do not meet in one operation."""
         with self._fakes:
             return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)
-
-    def _fake(self, tensor: Tensor) -> Tensor:
-        return self._fakes.from_tensor(tensor.detach(), static_shapes=True)
 
 
 def _has_effect(node: fx.Node) -> bool:
