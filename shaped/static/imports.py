@@ -14,6 +14,7 @@ LIBRARIES = frozenset(
     ["torch", "numpy", "einops", "jaxtyping", "typing", "typing_extensions", "dataclasses", "math", "functools"]
 )
 _OWN = "shaped"  # a library to all but its own files
+_READ = "shaped.runtime.data"  # but for this, whose annotations say what the shapes are
 MOST_TAKEN_WHOLE = 16  # modules from which others than the checked one take all names
 
 
@@ -70,9 +71,11 @@ class Imports:
     def load(self, name: str, importer: SourceModule) -> SourceModule | None:
         """The project's module called `name`, None for a library or a file that cannot be read."""
         package = name.split(".", 1)[0]
-        if package in LIBRARIES or (package == _OWN and importer.name.split(".", 1)[0] != _OWN):
+        is_read = f"{name}.".startswith(f"{_READ}.")
+        if package in LIBRARIES or (package == _OWN and importer.name.split(".", 1)[0] != _OWN and not is_read):
             return None
-        path = self._locate(name, importer.path)
+        # Beside this file, not where the project's own modules are.
+        path = self._locate(name, Path(__file__) if is_read else importer.path)
         if path is None:
             return None
         if path not in self._modules:

@@ -67,6 +67,16 @@ def test_a_library_is_never_read(project: Path) -> None:
     assert imports.load("missing", module) is None
 
 
+def test_of_the_package_itself_the_data_are_read_wherever_the_project_is(project: Path) -> None:
+    source = "from shaped.runtime.data import digits, causal_mask\nreveal_shape(digits()[0].images)"
+    assert revealed_in(project / "main.py", source) == ["_ 1 8 8"]
+    imports = Imports()
+    module = imports.source(project / "main.py", "")
+    assert imports.load("shaped.runtime.data.masks", module) is not None
+    assert imports.load("shaped.runtime.checkpoint", module) is None
+    assert imports.load("shaped", module) is None
+
+
 def test_what_is_read_is_what_the_answer_depends_on(project: Path) -> None:
     report = Checker().check(project / "main.py", "from app.inner.make import make\nimport missing\nx = make(2)\n")
     assert str(project / "app" / "inner" / "make.py") in report.depends_on
