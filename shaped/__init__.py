@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from shaped.runtime.checked.decorator import checked as checked
     from shaped.runtime.checked.import_hook import install_import_hook as install_import_hook
     from shaped.runtime.checked.switch import set_checking as set_checking
+    from shaped.runtime.custom_grad import custom_grad as custom_grad
     from shaped.runtime.tlist import TList as TList
     from shaped.static.check import Checker as Checker
     from shaped.static.report import Diagnostic as Diagnostic
@@ -24,13 +25,24 @@ _HOMES = {
     "Report": "shaped.static.report",
     "TList": "shaped.runtime.tlist",
     "checked": "shaped.runtime.checked.decorator",
+    "custom_grad": "shaped.runtime.custom_grad.decorator",
     "install_import_hook": "shaped.runtime.checked.import_hook",
     "reveal_shape": "shaped.reveal",
     "set_checking": "shaped.runtime.checked.switch",
 }
 
 __version__ = "0.1.0"
-__all__ = ["Checker", "Diagnostic", "Report", "TList", "checked", "install_import_hook", "reveal_shape", "set_checking"]
+__all__ = [
+    "Checker",
+    "Diagnostic",
+    "Report",
+    "TList",
+    "checked",
+    "custom_grad",
+    "install_import_hook",
+    "reveal_shape",
+    "set_checking",
+]
 
 
 def __getattr__(name: str) -> object:
