@@ -147,7 +147,7 @@ def require_attendable(mask: Bool[Tensor, "..."], *, true_means: TrueMeans) -> B
 
     >>> require_attendable(torch.tensor([[[True, False]], [[False, False]]]), true_means="keep")
     Traceback (most recent call last):
-    shaped.runtime.data.masks.NothingToAttendError: batch row 1: everything is masked, and the attention of nothing is \
+    shaped.runtime.data.masks.NothingToAttendError: batch row 1: everything is masked, and a softmax over nothing is \
 NaN: leave the row out, or give it one position to attend to
     """
     _require_polarity("require_attendable", true_means)
