@@ -21,6 +21,7 @@ from shaped.trainers.fitting.precision import Precision
 from shaped.trainers.fitting.progress import Progress
 from shaped.trainers.fitting.ranks import Ranks
 from shaped.trainers.fitting.updates import Schedule, warn_of_unreached
+from shaped.trainers.ignored_targets import why_not_finite
 
 NotFinite: TypeAlias = Literal["stop", "skip"]
 Loss: TypeAlias = Callable[[Any, Any], Measured]
@@ -165,7 +166,8 @@ class Trainer:
                 gathered.last = batch
                 return True
         where = "" if len(by_rank) == 1 else f" on rank {bad}"
-        self._stop(f"{place}: the loss{where} is {by_rank[bad][1]}", step)
+        why = "" if math.isfinite(value) else why_not_finite(self.loss, batch)
+        self._stop(f"{place}: the loss{where} is {by_rank[bad][1]}{why}", step)
         if ends_update and gathered.values and self.parallel.kind != "alone":
             # What the processes have gathered on their own goes to the others with the update's last backward pass,
             # and this batch has none: a batch that had one adds nothing to it.
