@@ -66,6 +66,8 @@ TRANSPARENT = frozenset(
         "allow_in_graph",
         "record_function",
         "checked",
+        "custom_grad",
+        "backward",  # `@swish.backward`, which takes the function as the gradient of an op, and gives it back
         "typecheck",
         "shaped",
         "add_start_docstrings",

@@ -12,6 +12,7 @@ import torch
 
 from shaped.errors import AnnotationError
 from shaped.testing.literal import number_text
+from shaped.verify.pairs import as_pair
 from shaped.verify.recording import has_setup_context
 from shaped.verify.signature import Parameter, Signature
 
@@ -49,8 +50,10 @@ def reproduction(
     <BLANKLINE>
     """
     names = _Names()
+    op = forward
+    forward, backward, gradient_of = as_pair(forward, backward, gradient_of)
     call = _Call(
-        names.of(forward, "forward"),
+        names.of(forward, "forward") + (".forward" if names.is_imported(forward) and op is not forward else ""),
         names.of(backward, "backward") if backward else "",
         names.of(gradient_of, "gradient_of") if gradient_of else "",
         witness,
@@ -183,7 +186,7 @@ class _Names:
                 imported.append(name.partition(".")[0])
             return name
         try:
-            source = textwrap.dedent(inspect.getsource(function))
+            source = _without_decorators(textwrap.dedent(inspect.getsource(function)))
         except (OSError, TypeError):
             source = ""
         name = getattr(function, "__name__", "")
@@ -194,12 +197,24 @@ class _Names:
         self.sources.append(f"{role} = ...  # {_described(function)}\n")
         return role
 
+    def is_imported(self, function: Callable[..., Any]) -> bool:
+        """Whether the program imports the function, so that it has its decorators."""
+        return getattr(function, "__qualname__", "").partition(".")[0] in self.imports.get(function.__module__, [])
+
     def lines(self) -> list[str]:
         """The program's first lines. Annotations of copied functions stay text, as their names are not imported."""
         first = ["from __future__ import annotations", ""] if self.sources else []
         modules = [f"from {module} import {', '.join(names)}" for module, names in self.imports.items()]
         copied = [line for source in self.sources for line in ("", *source.rstrip().splitlines())]
         return [*first, "import torch", *modules, *copied]
+
+
+def _without_decorators(source: str) -> str:
+    """A function's source without those of an op and its backward: the program has the functions alone."""
+    lines = source.splitlines(keepends=True)
+    first = next((i for i, line in enumerate(lines) if line.startswith(("def ", "class ", "async "))), 0)
+    is_of_an_op = any("custom_grad" in line or ".backward" in line for line in lines[:first])
+    return "".join(lines[first:]) if is_of_an_op else source
 
 
 def _described(function: Callable[..., Any]) -> str:

@@ -28,7 +28,8 @@ def verify(paths: Sequence[Path], *, as_json: bool = False, explain: bool = Fals
         found = list(declared(load_module(path)))
         if not found:
             raise FileError(
-                f"{path} declares no gradient: it needs a torch.autograd.Function, or functions forward and backward"
+                f"{path} declares no gradient: it needs a torch.autograd.Function, an op of custom_grad, or functions "
+                "forward and backward"
             )
         for each in found:
             verdict = each.verdict()

@@ -1,4 +1,4 @@
-"""The gradients that a file declares: its autograd Functions, and its functions with a backward beside them."""
+"""The gradients that a file declares: autograd Functions, ops of `custom_grad`, and forwards with backwards."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from shaped.runtime.custom_grad import CustomGrad
 from shaped.verify.gradient import gradient
 from shaped.verify.verdict import Level, Verdict
 
@@ -31,10 +32,10 @@ class Declared:
     """A gradient that a file declares.
 
     Args:
-        name: of the Function, or of the backward.
+        name: of the Function or the op, or of the backward.
         line: where it starts.
-        forward: the function, or the Function.
-        backward: the backward beside it, None for a Function.
+        forward: the function, the Function or the op.
+        backward: the backward beside it, None for a Function or an op.
         gradient_of: the function named `gradient_of` or `NAME_gradient_of`, whose gradient is meant.
         domain: the function named `domain` or `NAME_domain`: where the gradient is to be right.
     """
@@ -82,7 +83,7 @@ def load_module(path: Path) -> ModuleType:
 
 def declared(module: ModuleType) -> Iterator[Declared]:
     """The gradients that a module declares, in the order of the file."""
-    yield from sorted((*_functions(module), *_pairs(module)), key=lambda each: each.line)
+    yield from sorted((*_functions(module), *_ops(module), *_pairs(module)), key=lambda each: each.line)
 
 
 def _functions(module: ModuleType) -> Iterator[Declared]:
@@ -91,8 +92,21 @@ def _functions(module: ModuleType) -> Iterator[Declared]:
             yield Declared(name, _line(value), value, None, *_declarations(module, name))
 
 
+def _ops(module: ModuleType) -> Iterator[Declared]:
+    for name, value in vars(module).items():
+        if isinstance(value, CustomGrad) and _is_own(value, module):
+            gradient_of, domain = _declarations(module, name)
+            line = _line(value.backward_function or value.forward)
+            yield Declared(name, line, value, None, value.gradient_of or gradient_of, domain)
+
+
 def _pairs(module: ModuleType) -> Iterator[Declared]:
-    own = {name: value for name, value in vars(module).items() if inspect.isfunction(value) and _is_own(value, module)}
+    of_ops = {id(value.backward_function) for value in vars(module).values() if isinstance(value, CustomGrad)}
+    own = {
+        name: value
+        for name, value in vars(module).items()
+        if inspect.isfunction(value) and _is_own(value, module) and id(value) not in of_ops
+    }
     for name, backward in own.items():
         found = _BACKWARD.fullmatch(name)
         if found is None or name.startswith("_"):

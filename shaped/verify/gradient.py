@@ -12,6 +12,7 @@ import torch
 from shaped.verify.certifying import enclosed
 from shaped.verify.exact import exact_gradcheck
 from shaped.verify.hazards import float_hazards, numeric_refutation
+from shaped.verify.pairs import as_pair
 from shaped.verify.prove import prove
 from shaped.verify.subject import Subject
 from shaped.verify.trials import generic_samples
@@ -34,9 +35,10 @@ def gradient(
     underflow, inputs that are written to, gradients of another shape.
 
     Args:
-        forward: a function of tensors, a module, or a `torch.autograd.Function` class.
+        forward: a function of tensors, a module, a `torch.autograd.Function` class, or an op of `shaped.custom_grad`.
         backward: `backward(upstream, *inputs)`; it takes a tuple for several outputs, and returns a gradient for each
-            input, None for integers and bools. None for a class; for another function, the gradient is autograd's.
+            input, None for integers and bools. None for a class or an op, which have one; for another function, the
+            gradient is autograd's.
         *inputs: the values to check at, and the shapes of others; without them the jaxtyping annotations of `forward`
             say what to draw, and what to prove.
         gradient_of: the function whose gradient is meant, if it is not `forward`'s (a straight-through estimator).
@@ -59,6 +61,7 @@ def gradient(
     >>> print(gradient(cube, cube_backward))  # doctest: +ELLIPSIS
     cube: refuted: ...
     """
+    forward, backward, gradient_of = as_pair(forward, backward, gradient_of)
     if backward is None and not (isinstance(forward, type) and issubclass(forward, torch.autograd.Function)):
         return _of_autograd(forward, inputs, gradient_of, domain)
     subject = Subject.of(forward, backward, gradient_of=gradient_of)

@@ -55,6 +55,9 @@ class CustomGrad(Generic[P, R]):
             return result
         layout = self._layouts.of(values)
         flat = layout.flat(values)
+        if torch.overrides.has_torch_function(flat) and _has_stand_ins(flat):
+            result = self._definition.forward(*values)
+            return result
         if not torch.is_grad_enabled() and _forward_mode._current_level < 0:
             result = self._definition.run(layout, flat)
             return result
@@ -177,6 +180,13 @@ def custom_grad(
     if forward is None:
         return functools.partial(CustomGrad, name=name, gradient_of=gradient_of)
     return CustomGrad(forward)
+
+
+def _has_stand_ins(flat: tuple[Any, ...]) -> bool:
+    """Whether a value takes part in torch's functions without being a tensor, as the symbols of a proof do."""
+    return any(
+        hasattr(type(value), "__torch_function__") and not issubclass(type(value), torch.Tensor) for value in flat
+    )
 
 
 def _is_run_again(before: Any, now: Any) -> bool:

@@ -88,7 +88,8 @@ class MissingGradients:
             )
         if not isinstance(total, Tensor):
             return None
-        (found,) = torch.autograd.grad(total, [own[place]], allow_unused=True)
+        gradients: tuple[Tensor | None, ...] = torch.autograd.grad(total, [own[place]], allow_unused=True)
+        found = gradients[0]
         return None if found is None else found.to(torch.complex128 if found.is_complex() else torch.float64)
 
 

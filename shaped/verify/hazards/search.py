@@ -14,6 +14,7 @@ from shaped.verify.hazards.points import faults_at_points
 from shaped.verify.hazards.precision import PRECISIONS, faults_of_precision
 from shaped.verify.hazards.second_order import fault_of_second_order
 from shaped.verify.layouts import empty_layouts, small_layouts, wide_layouts
+from shaped.verify.pairs import as_pair
 from shaped.verify.samples import Sample, Sampler, draw_upstream
 from shaped.verify.subject import Subject, SubjectError
 from shaped.verify.trials import counts, finite_outputs, given_sample, quiet, samplers
@@ -45,7 +46,7 @@ def float_hazards(
     logarithms of probabilities (`logsumexp`, `logaddexp`) also where it returns -inf.
 
     Args:
-        forward: a function, or a `torch.autograd.Function` class.
+        forward: a function, a `torch.autograd.Function` class, or an op of `shaped.custom_grad`.
         backward: `backward(upstream, *inputs)` for a function.
         inputs: inputs to use, needed where the parameters have no annotations.
         domain: says of inputs whether they count; all do without it.
@@ -70,6 +71,7 @@ def float_hazards(
     >>> found.level.name, found.reason
     ('HAZARD', 'the gradient of x is NaN where x is all 0')
     """
+    forward, backward, gradient_of = as_pair(forward, backward, gradient_of)
     subject = Subject.of(forward, backward, gradient_of=gradient_of)
     with quiet():
         for sampler in itertools.islice(samplers(subject, inputs), _number_of_layouts(subject)):

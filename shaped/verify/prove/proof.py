@@ -16,6 +16,7 @@ from shaped.errors import AnnotationError
 from shaped.spec.canonical import Assumptions
 from shaped.spec.meaning import MEANINGS
 from shaped.spec.tensor import NotExpressible
+from shaped.verify.pairs import as_pair
 from shaped.verify.prove.bounds import bounds_of
 from shaped.verify.prove.cases import RANKS, Case, cases, cases_of_needs, factor_orders
 from shaped.verify.prove.confirmation import confirm
@@ -51,9 +52,9 @@ def prove(
 
     Args:
         forward: a function with jaxtyping annotations, a module with an annotated `forward`, or a
-            `torch.autograd.Function` class with an annotated `forward`.
+            `torch.autograd.Function` class with an annotated `forward`; or an op of `shaped.custom_grad`.
         backward: a function of the upstream gradient (a tuple of them for several outputs), then of the inputs. None
-            for a class.
+            for a class or an op.
         gradient_of: the function whose gradient is meant, if that is not `forward`.
         name: the name for messages.
 
@@ -75,6 +76,7 @@ def prove(
     >>> print(prove(scale, scale_backward))
     scale: proved for every size and value
     """
+    forward, backward, gradient_of = as_pair(forward, backward, gradient_of)
     called = forward.forward if isinstance(forward, Module) else forward
     Subject.of(called, backward, gradient_of=gradient_of, name=name)  # raises for what is no forward and backward
     program = Program.of(forward, backward, gradient_of, name)
