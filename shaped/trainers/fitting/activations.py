@@ -97,8 +97,10 @@ def _recomputing(kind: type[nn.Module]) -> type[nn.Module]:
         made = kind.__reduce_ex__(self, protocol)
         if not isinstance(made, tuple):
             return made
-        arguments = tuple(kind if one is type(self) else one for one in made[1])
-        return (made[0], arguments, *made[2:])
+        make, arguments, *state = made
+        # A pickle calls this one by a short name, with the class of the object itself alone.
+        make = object.__new__ if getattr(make, "__name__", "") == "__newobj__" else make
+        return (make, tuple(kind if one is type(self) else one for one in arguments), *state)
 
     names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
     return type(kind.__name__, (kind,), {**names, "forward": forward, "__reduce_ex__": reduce})
