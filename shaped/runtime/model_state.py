@@ -29,10 +29,10 @@ def model_problems(model: nn.Module, saved: object) -> list[str]:
     found = []
     for name, value in own.items():
         if name not in saved:
-            found.append(f"{name} is missing: {_kind(value)}")
-        elif _kind(saved[name]) != _kind(value):
-            found.append(f"{name} is {_kind(saved[name])} in the file, {_kind(value)} in the model")
-    found += [f"{name} is in the file alone: {_kind(saved[name])}" for name in saved if name not in own]
+            found.append(f"{name} is missing: {kind_of(value)}")
+        elif kind_of(saved[name]) != kind_of(value):
+            found.append(f"{name} is {kind_of(saved[name])} in the file, {kind_of(value)} in the model")
+    found += [f"{name} is in the file alone: {kind_of(saved[name])}" for name in saved if name not in own]
     return found or _tied_problems(own, saved)
 
 
@@ -85,7 +85,7 @@ def _tied_problems(own: Mapping[str, object], saved: Mapping[str, Any]) -> list[
     return [
         f"{other} and {name} are one parameter of the model, but differ in the file"
         for name, other in tied_names(own).items()
-        if not _same_bits(saved[name], saved[other])
+        if not same_bits(saved[name], saved[other])
     ]
 
 
@@ -105,12 +105,12 @@ def load_model_state(model: nn.Module, saved: Mapping[str, Any]) -> None:
         raise
 
 
-def _same_bits(one: Tensor, other: Tensor) -> bool:
+def same_bits(one: Tensor, other: Tensor) -> bool:
     """Whether tensors are equal, NaN being equal to itself."""
     return bool(((one == other) | ((one != one) & (other != other))).all())
 
 
-def _kind(value: object) -> str:
+def kind_of(value: object) -> str:
     """The shape and dtype of a tensor. The extra state of a module may be anything else."""
     if isinstance(value, Tensor) and is_lazy(value):
         return "not initialised (call the model once on a batch first)"

@@ -57,6 +57,8 @@ def _kind_of_archive(file: BinaryIO) -> str:
     try:
         with zipfile.ZipFile(file) as archive:
             names = {name.partition("/")[2] for name in archive.namelist()}
+            if not _is_whole(archive):
+                return ""
     except (zipfile.BadZipFile, NotImplementedError, ValueError):
         return ""
     if "archive_format" in names or "serialized_exported_program.json" in archive.namelist():
@@ -66,11 +68,18 @@ def _kind_of_archive(file: BinaryIO) -> str:
     return "torch" if "data.pkl" in names else ""
 
 
+def _is_whole(archive: zipfile.ZipFile) -> bool:
+    """Whether an archive is the whole file. Of one that was cut off, zipfile finds the last one that lay within it."""
+    return min((record.header_offset for record in archive.infolist()), default=0) == 0
+
+
 def damage(file: BinaryIO) -> str:
     """What is wrong with a zip archive, as torch writes it; empty for nothing. torch itself takes wrong bits for
     numbers."""
     try:
         with zipfile.ZipFile(file) as archive:
+            if not _is_whole(archive):
+                return NOT_OF_TORCH
             damaged = archive.testzip()
     except (zipfile.BadZipFile, NotImplementedError, ValueError):
         return NOT_OF_TORCH
@@ -108,7 +117,8 @@ def write_plain(path: str | os.PathLike[str], contents: object) -> None:
     had_checksums = torch.serialization.get_crc32_options()
     torch.serialization.set_crc32_options(True)
     try:
-        with replacing(path) as new:
-            torch.save(contents, new)
+        # An open file: torch makes a name of that of a path, and refuses one like `.name`.
+        with replacing(path) as new, new.open("wb") as file:
+            torch.save(contents, file)
     finally:
         torch.serialization.set_crc32_options(had_checksums)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import pytest
@@ -299,8 +299,8 @@ def test_a_checkpoint_whose_writing_fails_leaves_the_one_before(
     model = small()
     save(path, model, extra=1)
 
-    def half(contents: object, new: Path) -> None:
-        new.write_bytes(b"half")
+    def half(contents: object, new: BinaryIO) -> None:
+        new.write(b"half")
         raise OSError("no space left on device")
 
     monkeypatch.setattr(torch, "save", half)
