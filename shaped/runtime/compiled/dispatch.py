@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.utils import _pytree as pytree
 
 from shaped.runtime.compiled.guards import same_inputs, same_module
-from shaped.runtime.compiled.program import CannotCompile
+from shaped.runtime.compiled.program import first_line
 from shaped.runtime.compiled.report import Report
 
 # More shapes than these are no small set, and each costs a program.
@@ -109,10 +109,10 @@ class Compiled(ABC):
             return self.eager(*inputs)
         try:
             return self.add(inputs, Report()).call(*tensors)
-        except CannotCompile as error:
+        except Exception as error:  # a fault of the inputs is raised by eager, too
             self._failed.append((same_inputs(tensors), rest))
             shapes = ", ".join(str(tuple(one.shape)) for one in tensors)
-            self._warn(f"inputs of the shapes {shapes} run in eager: {error}")
+            self._warn(f"inputs of the shapes {shapes} run in eager: {first_line(error)}")
             return self.eager(*inputs)
 
     def _warn(self, text: str) -> None:

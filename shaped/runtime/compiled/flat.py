@@ -151,15 +151,11 @@ class FlatGroup:
 
     def register(self, optimizer: Optimizer) -> None:
         """Make the flat moments those of the optimiser, as its first step would make them."""
-        counts = list(self.steps) or [None] * len(self.parameters)
-        moments = {name: self.views(flat) for name, flat in self.state.items()}
-        for place, parameter in enumerate(self.parameters):
-            state = optimizer.state[parameter]
-            count = counts[place]
-            if count is not None:
-                state["step"] = count
-            for name, views in moments.items():
-                state[name] = views[place]
+        found = {"step": list(self.steps)} if len(self.steps) else {}
+        found |= {name: self.views(flat) for name, flat in self.state.items()}
+        for name, parts in found.items():
+            for parameter, part in zip(self.parameters, parts):
+                optimizer.state[parameter][name] = part
         self.has_begun = True
 
 

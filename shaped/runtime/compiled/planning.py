@@ -117,8 +117,8 @@ class _Planner:
             if self._returns_staying(node):
                 self.staying[node] = self.staying[_written_by(node)[0]]
         else:
-            operation, more = _WITH_BUFFER.get(operation, (operation, ()))
-            out = _out_form(operation)
+            called, more = _WITH_BUFFER.get(operation, (operation, ()))
+            out = _out_form(called)
             if out is None or node in self.escaping or _is_view(operation) or self._is_random(node):
                 self._call(operation, node.args, node.kwargs, node)
             else:
@@ -161,10 +161,9 @@ class _Planner:
         if value.dtype != destination.dtype or value.shape.numel() != destination.numel():
             return None
         for candidate in _layouts(destination, value):
-            seen: Any = candidate
+            seen = candidate
             for view in chain:
-                with torch.no_grad():
-                    seen = view.target(*fx.node.map_arg(view.args, lambda one, seen=seen: seen), **view.kwargs)
+                seen = _called_on(view, seen)
             if _same_place(seen, destination) and candidate.stride() == value.stride():
                 self.done_copies.add(copy)
                 self.done_copies.update(chain)
@@ -388,6 +387,8 @@ def _out_form(operation: torch._ops.OpOverload) -> tuple[torch._ops.OpOverload, 
 
     Forms that torch generates are left out: they run the plain form, and copy.
     """
+    if operation.overloadpacket.__name__.endswith("_loss"):
+        return None  # the given tensor is resized to one loss for each entry first, with a warning
     if len(operation._schema.returns) != 1 or not isinstance(operation._schema.returns[0].type, torch.TensorType):
         return None
     own = [(one.name, str(one.type)) for one in operation._schema.arguments]
@@ -417,6 +418,15 @@ def _layouts(destination: Tensor, value: Tensor) -> Iterator[Tensor]:
     """The destination in the shape of a result, in the ways that a chain of views may undo."""
     if _fills(destination):
         yield destination.as_strided(value.shape, value.stride(), destination.storage_offset())
+
+
+def _called_on(view: fx.Node, tensor: Tensor) -> Tensor:
+    """What a view operation gives for another operand."""
+    operation = view.target
+    assert isinstance(operation, torch._ops.OpOverload)
+    with torch.no_grad():
+        seen: Tensor = operation(*fx.node.map_arg(view.args, lambda _: tensor), **view.kwargs)
+    return seen
 
 
 def _overlap(one: Tensor, other: Tensor) -> bool:

@@ -175,6 +175,8 @@ class CompiledStep(Compiled):
         ]
         for group in groups:
             group.adopt()
+            if group.has_begun:
+                group.register(self.optimizer)
         self._groups = groups
         self._state = self.optimizer.state
         self._settings = [self._read(group.group) for group in groups]

@@ -52,7 +52,8 @@ class Names:
     def of(self, value: object, prefix: str) -> str:
         """The name of an object."""
         if id(value) not in self._found:
-            self._found[id(value)] = name = f"{prefix}_{len(self._found)}"
+            # Nodes are named in small letters.
+            self._found[id(value)] = name = f"{prefix.upper()}_{len(self._found)}"
             self.values[name] = value  # which is kept, so that its id stays its own
         return self._found[id(value)]
 
@@ -105,11 +106,11 @@ def _callable(operation: Callable[..., Any]) -> Callable[..., Any]:
     """
     if not isinstance(operation, torch._ops.OpOverload):
         return operation
-    quick = getattr(torch._C._VariableFunctions, operation.overloadpacket.__name__, None)
+    quick: Callable[..., Any] | None = getattr(torch._C._VariableFunctions, operation.overloadpacket.__name__, None)
     is_simple = all(not one.is_out or one.name == "out" for one in operation._schema.arguments)
     if quick is not None and is_simple and _takes_out(operation):
-        return quick  # type: ignore[no-any-return]  # a function of torch's
-    return operation._op  # type: ignore[no-any-return]  # as above
+        return quick
+    return operation._op
 
 
 def _takes_out(operation: torch._ops.OpOverload) -> bool:

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, fx, nn
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
 from shaped.runtime.compiled.program import CannotCompile, first_line
@@ -86,7 +87,7 @@ def trace(
             gradients: dict[str, Tensor] = {}
             if differentiated:
                 by = [own[name] for name in differentiated]
-                made = torch.autograd.grad(_loss(results), by, allow_unused=True)
+                made: tuple[Tensor | None, ...] = torch.autograd.grad(_loss(results), by, allow_unused=True)
                 gradients = {name: one for name, one in zip(differentiated, made) if one is not None}
         found["results"], found["gradients"] = len(flat), tuple(gradients)
         return [*flat, *gradients.values()]
@@ -98,7 +99,7 @@ def trace(
     given = [leaves[place].detach() for place in places]
     try:
         module = make_fx(run, tracing_mode="fake", _allow_non_fake_inputs=True)(held, given)
-    except (DataDependentOutputException, DynamicOutputShapeException) as error:
+    except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:
         raise CannotCompile(f"what it does depends on the values of tensors: {first_line(error)}") from error
     placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
     constants = {node: _attribute(module, str(node.target)) for node in module.graph.nodes if node.op == "get_attr"}
