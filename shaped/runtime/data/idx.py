@@ -95,7 +95,7 @@ def write_idx(path: str | os.PathLike[str], tensor: Tensor) -> None:
         raise ValueError(f"write_idx: the tensor is {dtype_name(tensor.dtype)}, and an IDX file holds {able}")
     if not 1 <= tensor.dim() <= 255 or max(tensor.shape) >= 2**32:
         raise ValueError(f"write_idx: the tensor is {tuple(tensor.shape)}: 1 to 255 dims below 2^32 are wanted")
-    values = tensor.detach().cpu().contiguous()
+    values = tensor.detach().cpu()
     header = struct.pack(f">HBB{tensor.dim()}I", 0, codes[tensor.dtype], tensor.dim(), *tensor.shape)
     contents = bytearray(header) + bytearray(values.numel() * values.element_size())
     if values.numel():

@@ -82,6 +82,7 @@ def test_a_file_without_numbers_has_its_shape(tmp_path: Path, dims: tuple[int, .
         (LABELS + b"\0", "it is too long: its header says uint8 (3,), 3 bytes of numbers, but more follow"),
         (b"\x89PNG", "it is no IDX file: its magic number is 2303741511 (0x89504e47)"),
         (bytes([0, 0, 7, 1]) + LABELS[4:], "it is no IDX file: its magic number is 1793 (0x00000701)"),
+        (bytes([1, 0, 8, 1]) + LABELS[4:], "it is no IDX file: its magic number is 16779265 (0x01000801)"),
         (bytes([0, 0, 8, 0]) + LABELS[4:], "it is no IDX file: its magic number is 2048 (0x00000800)"),
         (bytes([0, 0, 14, 3]) + b"\xff" * 12, "it is too short: its header says float64 (4294967295, "),
     ],
@@ -101,6 +102,15 @@ def test_a_file_that_is_not_whole_is_refused_with_the_reason(
 def test_a_magic_number_that_is_not_the_wanted_one_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"its magic number is 2049 \(labels\), not 2051 \(images\)"):
         read_idx(written(tmp_path, LABELS), magic=2051)
+
+
+@pytest.mark.parametrize("count", [2**20 - 1, 2**20, 2**20 + 1, 3 * 2**20])
+def test_a_large_file_is_read_in_pieces_to_its_end(tmp_path: Path, count: int) -> None:
+    contents = bytes([0, 0, 8, 1]) + struct.pack(">I", count) + bytes(count)
+    assert read_idx(written(tmp_path, contents)).shape == (count,)
+    for wrong in (contents + b"\0", contents[:-1]):
+        with pytest.raises(DataError, match="it is too (long|short)"):
+            read_idx(written(tmp_path, wrong))
 
 
 @pytest.mark.parametrize(
@@ -154,6 +164,7 @@ def test_equal_tensors_are_equal_files(tmp_path: Path) -> None:
     for name in ("a.gz", "b.gz"):
         write_idx(tmp_path / name, torch.arange(9, dtype=torch.int16))
     assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
+    assert (tmp_path / "a.gz").read_bytes()[4:8] == bytes(4)  # the time of writing
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_masks_with_heads_and_masks_of_all_batches_are_looked_through() -> None:
     for_all = torch.eye(3, dtype=torch.bool)
     assert require_attendable(for_all, true_means="mask") is for_all
     for_all[2] = True
-    with pytest.raises(NothingToAttendError, match="query 2"):
+    with pytest.raises(NothingToAttendError, match="batch row 0, query 2"):
         require_attendable(for_all, true_means="mask")
 
 
