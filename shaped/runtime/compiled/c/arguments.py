@@ -26,13 +26,19 @@ class Call:
         node: the node.
         arguments: all arguments by name, defaults too: nodes and what Python has.
         values: what the nodes before are.
-        results: where the results go: new buffers, or for an operation in place its first argument.
+        places: where the results go: new buffers, or for an operation in place its first argument; None for a result
+            that is not wanted.
     """
 
     node: fx.Node
     arguments: Mapping[str, object]
     values: Mapping[fx.Node, Value]
-    results: tuple[View, ...]
+    places: tuple[View | None, ...]
+
+    @property
+    def results(self) -> tuple[View, ...]:
+        """Where the results that are wanted go."""
+        return tuple(place for place in self.places if place is not None)
 
     @property
     def comment(self) -> str:
@@ -106,6 +112,8 @@ def constant(value: float, dtype: torch.dtype) -> str:
     ('0x1.99999a0000000p-4f', '3', '(-(double)INFINITY)')
     """
     kind = C_TYPES[dtype]
+    if dtype == torch.bool:
+        return f"{int(bool(value))}"
     if not dtype.is_floating_point:
         return f"INT64_C({int(value)})" if abs(value) >= 2**31 else f"{int(value)}" if value >= 0 else f"({int(value)})"
     value = float(value)

@@ -51,7 +51,7 @@ def emit(lowered: Lowered) -> Emitted:
         if step.check is not None and not _is_given(step.check.index, steps):
             body += _faulty(step.check.lines, step.check.message, faults)
         body += step.lines
-    pointers = [f"char *const arena = held[0];"] if arena_bytes else []
+    pointers = ["char *const arena = held[0];"] if places or scratch_place is not None else []
     pointers += [
         f"{buffer.c_type} *const {buffer.name} = held[{number + 1}];" for number, (buffer, _) in enumerate(lowered.held)
     ]

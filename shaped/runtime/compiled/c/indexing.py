@@ -140,6 +140,29 @@ def _cat(call: Call) -> list[Elementwise]:
     return copies
 
 
+def _slice_backward(call: Call) -> list[Elementwise]:
+    gradient, (result,) = call.view("grad_output"), call.results
+    dim, step = call.integer("dim") % len(result.shape), call.integer("step")
+    start = slice(call.integer("start"), call.integer("end"), step).indices(result.shape[dim])[0]
+    strides = (*result.strides[:dim], result.strides[dim] * step, *result.strides[dim + 1 :])
+    offset = result.offset + start * result.strides[dim]
+    return _in_zeros(call, View(result.buffer, gradient.shape, strides, offset), gradient)
+
+
+def _select_backward(call: Call) -> list[Elementwise]:
+    gradient, (result,) = call.view("grad_output"), call.results
+    dim = call.integer("dim") % len(result.shape)
+    others = [number for number in range(len(result.shape)) if number != dim]
+    place = result.narrow(dim, call.integer("index") % result.shape[dim], 1).select(others)
+    return _in_zeros(call, place, gradient)
+
+
+def _in_zeros(call: Call, place: View, part: View) -> list[Elementwise]:
+    (result,) = call.results
+    zeros = Elementwise(call.comment, f"v_{call.node.name}_zeros", result.squeeze(), (), "0")
+    return [zeros, _copied(call, 0, place, part)] if part.numel else [zeros]
+
+
 def _stack(call: Call) -> list[Elementwise]:
     (result,) = call.results
     dim = call.integer("dim") % len(result.shape)
@@ -165,4 +188,6 @@ INDEXING: dict[str, Callable[[Call], Sequence[Kernel | Elementwise]]] = {
     "index_add_": _add_rows,
     "cat": _cat,
     "stack": _stack,
+    "slice_backward": _slice_backward,
+    "select_backward": _select_backward,
 }

@@ -103,7 +103,7 @@ def _operation(node: fx.Node, values: dict[fx.Node, Value], lowered: Lowered) ->
         raise CannotCompile(f"{node.target}: no C for strides that a program sets itself")
     if name in _SAME_ELEMENTS or any(alias is not None and not alias.is_write for alias in aliases):
         return _view(node, values)
-    results: Value
+    results: View | tuple[View | None, ...]
     if aliases and aliases[0] is not None:
         target = values[node.args[0]] if isinstance(node.args[0], fx.Node) else None
         if not isinstance(target, View) or len(aliases) > 1:
@@ -113,8 +113,7 @@ def _operation(node: fx.Node, values: dict[fx.Node, Value], lowered: Lowered) ->
         results = target
     else:
         results = _results(node)
-    written = tuple(one for one in (results if isinstance(results, tuple) else (results,)) if isinstance(one, View))
-    call = Call(node, arguments, values, written)
+    call = Call(node, arguments, values, results if isinstance(results, tuple) else (results,))
     base = name.removesuffix("_") if not name.startswith("_") else name
     reduces = base in elementwise.LOSSES and arguments["reduction"] != 0
     if base in elementwise.FORMULAS and not reduces:
@@ -149,7 +148,8 @@ def _elementwise(call: Call, name: str) -> Elementwise:
         if one in tensors:
             filled[one] = f"${len(operands)}"
             if tensors[one].dtype != dtype and one not in elementwise.CONDITIONS:
-                filled[one] = f"({C_TYPES[dtype]})${len(operands)}"
+                value = f"${len(operands)}"
+                filled[one] = f"({value} != 0)" if dtype == torch.bool else f"({C_TYPES[dtype]}){value}"
             operands.append(tensors[one].expand(target.shape).squeeze())
         else:
             filled[one] = call.number(one, dtype)
@@ -179,7 +179,7 @@ def _tensor_like(call: Call, name: str) -> Tensor | float:
     return given if isinstance(given, int | float) else 0.0
 
 
-def _results(node: fx.Node) -> Value:
+def _results(node: fx.Node) -> View | tuple[View | None, ...]:
     found = node.meta["val"]
     if isinstance(found, Tensor):
         return _new(node, "temporary", f"p_{node.name}")
@@ -224,6 +224,8 @@ def _buffer_of(tensor: Tensor, role: Role, name: str) -> View:
         raise CannotCompile(
             f"{name.removeprefix('p_')}: no C for a tensor that is {tensor.layout}, {tensor.dtype}, on {tensor.device}"
         )
+    if not all(isinstance(size, int) for size in tensor.shape):
+        raise CannotCompile(f"{name.removeprefix('p_')}: its shape {tuple(tensor.shape)} depends on values")
     view = View(Buffer(name, tensor.dtype, 0, role), tuple(tensor.shape), tuple(tensor.stride()))
     view.buffer.size = view.span[1]
     return view

@@ -49,7 +49,7 @@ def reduction(
     side_by_side = bool(kept and gone) and min(steps, key=lambda dim: (steps[dim], dim in gone)) in kept
     sizes, strides = loop_order([shape[dim] for dim in gone], [one.select(gone) for one in operands])
     inner = indices("r", len(sizes))
-    if side_by_side:
+    if side_by_side and target.numel:
         column = min(kept, key=lambda dim: steps[dim])
         lines = _side_by_side(operands, places, kept, column, sizes, strides, inner, value, combine, start, finish, kind)
     else:
@@ -65,7 +65,7 @@ def reduction(
             body = loops(inner[:-1], sizes[:-1], last)
         body = [f"{kind} total = {start};", *body, f"{places.at(*names)} = {finish.format(total='total')};"]
         lines = loops(names, [shape[dim] for dim in kept], body) if names else ["{", *body, "}"]
-    return Kernel(call.comment, [*operands], [target], lines)
+    return Kernel(call.comment, [*operands], [target], lines if target.numel else [])
 
 
 def _side_by_side(

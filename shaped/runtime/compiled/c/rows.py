@@ -133,7 +133,7 @@ def _layer_norm_backward(call: Call) -> list[Kernel]:
     wanted = call.arguments["output_mask"]
     assert isinstance(wanted, Sequence)
     to_input, to_weight, to_bias = (
-        view if wish else None for view, wish in zip((*call.results, None, None), wanted)
+        place if wish else None for place, wish in zip(call.places, wanted)
     )
     kind, outer, inner = _normalised(call, source)
     names, count = indices("k", len(source.shape)), math.prod(inner)
