@@ -22,6 +22,10 @@ from torch.optim import SGD, Optimizer
 _IMPLEMENTATION = ("foreach", "fused", "capturable", "differentiable")
 # Added by schedulers and by `named_parameters`: an optimiser steps without them.
 _OPTIONAL = ("initial_lr", "param_names")
+# Means or sums of squares, of which torch's own optimisers take the root.
+_OF_SQUARES = frozenset(
+    ["exp_avg_sq", "max_exp_avg_sq", "square_avg", "acc_delta", "sum", "variance", "row_var", "col_var", "exp_inf"]
+)
 
 
 class OptimizerStateError(ValueError):
@@ -218,6 +222,8 @@ def _moments(
     for name, value in saved.items():
         if name != "step" and isinstance(value, Tensor) and value.is_floating_point() and bool(value.isnan().any()):
             problems.append(f"{name} has NaN")
+        elif name in _OF_SQUARES and _is_of_torch(optimizer) and isinstance(value, Tensor) and bool((value < 0).any()):
+            problems.append(f"{name} has a negative number, where it is a mean or sum of squares")
     if not saved or expected is None:
         return problems
     for name, wanted in expected.items():
@@ -235,6 +241,11 @@ def _moments(
         elif value.dtype != wanted.dtype and wanted.dim() > 0:
             problems.append(f"{name} is {value.dtype}, not {wanted.dtype}: the parameter is {parameter.dtype}")
     return problems
+
+
+def _is_of_torch(optimizer: Optimizer) -> bool:
+    """Whether an optimiser is torch's own; what the state of another means is its own affair."""
+    return type(optimizer).__module__.startswith("torch.optim")
 
 
 def _is_count(value: object) -> bool:

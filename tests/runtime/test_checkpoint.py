@@ -91,6 +91,45 @@ def test_a_checkpoint_that_was_read_can_be_loaded_again_after_training(tmp_path:
         trained(model, optimizer)
 
 
+RESUMED: dict[str, Callable[[Any], Optimizer]] = {
+    "SGD with momentum": lambda parameters: SGD(parameters, lr=0.1, momentum=0.9, nesterov=True),
+    "Adam with amsgrad": lambda parameters: Adam(parameters, lr=0.05, amsgrad=True),
+    "AdamW": lambda parameters: torch.optim.AdamW(parameters, lr=0.05),
+    "RMSprop": lambda parameters: torch.optim.RMSprop(parameters, lr=0.05, momentum=0.5, centered=True),
+    "Adagrad": lambda parameters: torch.optim.Adagrad(parameters, lr=0.05, lr_decay=0.1),
+}
+
+
+@pytest.mark.parametrize("name", RESUMED)
+def test_a_resumed_run_is_the_run_that_was_never_stopped_bit_for_bit(name: str, tmp_path: Path) -> None:
+    def run(seed: int) -> tuple[nn.Module, Optimizer, LRScheduler, torch.Generator]:
+        torch.manual_seed(seed)
+        model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Dropout(0.3), nn.Linear(4, 2))
+        optimizer = RESUMED[name](model.parameters())
+        return model, optimizer, schedules.StepLR(optimizer, 2, gamma=0.5), torch.Generator().manual_seed(seed)
+
+    def steps(parts: tuple[nn.Module, Optimizer, LRScheduler, torch.Generator], count: int) -> None:
+        model, optimizer, scheduler, generator = parts
+        for _ in range(count):
+            optimizer.zero_grad()
+            model(torch.randn(8, 3, generator=generator)).square().mean().backward()
+            optimizer.step()
+            scheduler.step()
+
+    whole = run(0)
+    steps(whole, 3)
+    model, optimizer, scheduler, generator = whole
+    save(tmp_path / "a.pt", model, optimizer, scheduler, generators={"data": generator})
+    steps(whole, 4)
+
+    resumed = run(1)
+    model, optimizer, scheduler, generator = resumed
+    load(tmp_path / "a.pt", model, optimizer, scheduler, generators={"data": generator})
+    steps(resumed, 4)
+    assert same(snapshot(*resumed[:2]), snapshot(*whole[:2]))
+    assert resumed[2].state_dict() == whole[2].state_dict()
+
+
 class Two(nn.Module):
     """Two layers, named by the caller, with a buffer."""
 

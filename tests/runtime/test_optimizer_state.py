@@ -106,6 +106,10 @@ def with_a_nan_moment(state: dict[str, Any]) -> None:
     state["state"][1]["exp_avg"][2] = NAN
 
 
+def with_a_negative_second_moment(state: dict[str, Any]) -> None:
+    state["state"][1]["exp_avg_sq"][2] = -1e-30
+
+
 def with_a_moment_of_another_shape(state: dict[str, Any]) -> None:
     state["state"][0]["exp_avg_sq"] = torch.zeros(3, 4)
 
@@ -172,6 +176,7 @@ MALFORMED = {
     with_a_fractional_step: "weight: step is 2.5, which is no number of steps",
     with_a_negative_step: "weight: step is -1, which is no number of steps",
     with_a_nan_moment: "bias: exp_avg has NaN",
+    with_a_negative_second_moment: "bias: exp_avg_sq has a negative number, where it is a mean or sum of squares",
     with_a_moment_of_another_shape: "weight: exp_avg_sq is (3, 4), not (4, 3)",
     with_a_duplicate_id: "parameter 0 is there 2 times",
     with_an_unknown_id: "there is a state for parameter 7, which is in no group",
@@ -301,6 +306,25 @@ def test_an_optimizer_that_cannot_be_made_again_is_judged_by_what_holds_for_all(
     assert optimizer_state_problems(optimizer, state) == []
     state["param_groups"][0]["lr"] = NAN
     assert optimizer_state_problems(optimizer, state) == ["group 0: lr is NaN"]
+
+
+@pytest.mark.parametrize(
+    "make, moment",
+    [
+        (lambda parameters: Adam(parameters, amsgrad=True), "max_exp_avg_sq"),
+        (torch.optim.RMSprop, "square_avg"),
+        (torch.optim.Adagrad, "sum"),
+        (torch.optim.Adadelta, "acc_delta"),
+        (torch.optim.Adamax, "exp_inf"),
+        (torch.optim.Adafactor, "row_var"),
+    ],
+)
+def test_no_mean_of_squares_is_negative(make: Factory, moment: str) -> None:
+    _, optimizer = stepped(make)
+    state = copy.deepcopy(optimizer.state_dict())
+    state["state"][0][moment].view(-1)[0] = -1.0
+    (problem,) = optimizer_state_problems(optimizer, state)
+    assert problem == (f"parameter 0 of group 0: {moment} has a negative number, where it is a mean or sum of squares")
 
 
 def test_judging_a_state_draws_no_random_numbers_and_leaves_gradients_alone() -> None:
