@@ -262,7 +262,7 @@ def is_safe_axis(text: str) -> bool:
     >>> is_safe_axis("(h-1)//2+1"), is_safe_axis("max(b,2)"), is_safe_axis("{exit()}"), is_safe_axis("exit()")
     (True, True, False, False)
     """
-    if not _TOKENS.fullmatch(text) or "**" in text:
+    if not _TOKENS.fullmatch(text) or text.startswith("*") or "**" in text:
         return False
     return _FUNCTIONS.issuperset(_CALLED.findall(text))
 
