@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from shaped.errors import Fault
 from shaped.spec.op import find_op
@@ -13,8 +13,6 @@ from shaped.static.values import StaticValue
 
 if TYPE_CHECKING:
     from shaped.static.interpreter import Interpreter
-
-_ON_ELEMENTS: Final = (ast.Eq, ast.NotEq, ast.Lt, ast.Gt, ast.LtE, ast.GtE)
 
 
 def require_number(interpreter: Interpreter, value: StaticValue, method: str) -> None:
@@ -42,7 +40,7 @@ def check_truth(interpreter: Interpreter, node: ast.expr, value: StaticValue) ->
 def check_compared(interpreter: Interpreter, node: ast.Compare, values: list[StaticValue]) -> None:
     """Report a condition such as `x > 0` or `0 < x < 1` that compares tensors element by element."""
     for op, left, right in zip(node.ops, values, values[1:]):
-        if isinstance(op, _ON_ELEMENTS) and any(isinstance(value, TensorType) for value in (left, right)):
+        if isinstance(left, TensorType) or isinstance(right, TensorType):
             try:
                 compared = operators.compare(interpreter, op, left, right)
             except Fault as fault:

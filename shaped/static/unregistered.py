@@ -90,8 +90,6 @@ def check(interpreter: Interpreter, cls: ClassValue) -> None:
 
 def _check_attribute(interpreter: Interpreter, kept: _Kept, methods: list[Method]) -> None:
     uses = [(method, use) for method in methods for use in _uses(method, kept.name)]
-    if sum(use.is_binding for _, use in uses) != 1:
-        return
     contents = _Contents(kept.method)
     if not contents.take(kept.value) or not all(
         contents.take_use(use) if method is kept.method else _only_looks(use)

@@ -78,6 +78,8 @@ def test_statements_ask_too(statement: str) -> None:
     [
         "if (x > 0).any(): return 1",
         "if x is None: return 1",
+        "if x == None: return 1",  # False, as for any two that cannot be compared
+        "if x == 'a' or x == [1, 2]: return 1",
         "if x.shape == (3, 5): return 1",
         "if len(x): return 1",
         "if x.sum() > 0: return 1",

@@ -175,6 +175,11 @@ REGISTERED = {
     "one entry kept": (
         "self.layers = [nn.Linear(d, d), nn.Linear(d, d)]\nself.a = self.layers[0]\nself.b = self.layers[1]"
     ),
+    "under a second name": (
+        "layers = [nn.Linear(d, d), nn.Linear(d, d)]\nself.layers = layers\nothers = layers\n"
+        "self.body = nn.Sequential(*others)"
+    ),
+    "a weight of one kept": "self.layers = [nn.Linear(d, d), nn.Linear(d, d)]\nself.weight = self.layers[0].weight",
     "given to a function": "self.layers = [nn.Linear(d, d), nn.Linear(d, d)]\nself.body = make(self.layers)",
 }
 
@@ -198,7 +203,12 @@ MEANT = {
     "copies of the caller's": "self.layers = [copy.deepcopy(stem) for _ in range(2)]",
     "plain numbers": "self.layers = [abs for _ in range(3)]",
     "modules of the program without parameters": "self.layers = [Silent() for _ in range(2)]",
-    "a name that is another class here": "Linear = nn.Identity\nself.layers = [Linear() for _ in range(2)]",
+    "a name that is another class here": "Block = nn.Identity\nself.layers = [Block(d) for _ in range(2)]",
+    "a copy beside one that is made": "self.layers = [nn.Linear(d, d), copy.deepcopy(stem)]",
+    "one of them frozen later": (
+        "self.layers = [nn.Linear(d, d), nn.Linear(d, d)]\nself.layers[0].requires_grad_(False)"
+    ),
+    "bound anew": "self.layers = [nn.Linear(d, d), nn.Linear(d, d)]\nself.layers = [*self.layers, stem]",
 }
 
 
@@ -223,6 +233,9 @@ SEEN_TO = {
         "            self.register_module(str(i), one)\n"
     ),
     "they are kept elsewhere": "\n    def keep(self) -> None:\n        self.body = nn.Sequential(*self.layers)\n",
+    "one is moved": "\n    def move(self, d) -> None:\n        layer = self.layers[0]\n        layer.to(d)\n",
+    "one is given to a method": "\n    def keep(self) -> None:\n        self.put(self.layers[0])\n",
+    "they are replaced": "\n    def replace(self, layers: list) -> None:\n        self.layers = layers\n",
     "one is kept elsewhere": "\n    def keep(self) -> None:\n        self.first = self.layers[0]\n",
 }
 
@@ -231,6 +244,11 @@ SEEN_TO = {
 def test_modules_that_a_method_sees_to_are_not(method: str) -> None:
     assert found_in(in_a_class(HIDDEN["a display"]))
     assert not found_in(in_a_class(HIDDEN["a display"], LOOP + method))
+
+
+def test_modules_that_a_caller_may_have_given_are_not() -> None:
+    constructor = "if stem is None:\n    stem = [nn.Linear(d, d), nn.Linear(d, d)]\nself.layers = stem"
+    assert not found_in(in_a_class(constructor))
 
 
 def test_modules_that_no_method_looks_at_are_not() -> None:
