@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
@@ -188,6 +188,13 @@ class Batches(Generic[Batch]):
         self._tensors = _tensors_of(data)
         if self._tensors is not None:
             count = _rows(self._tensors)
+        elif isinstance(data, list) and collate is default_collate and any(isinstance(one, Tensor) for one in data):
+            raise TypeError(
+                "data is a list of tensors: for rows of each of them give a tuple, for one example each "
+                "torch.stack(data), or collate"
+            )
+        elif isinstance(data, Mapping):
+            raise TypeError(f"data is a {type(data).__name__}, which has no example i: give a tuple of its tensors")
         elif hasattr(data, "__len__") and hasattr(data, "__getitem__"):
             count = len(cast(Examples[Any], data))
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,17 @@ def test_examples_of_any_data_are_collated() -> None:
     assert list(listed) == ["ab", "c"]
 
 
+def test_a_list_of_tensors_is_examples_where_it_is_said_how_they_are_collated() -> None:
+    batches = Batches([X[:2], X[:1], X[:3]], 2, shuffle=False, collate=torch.cat)
+    assert [len(batch) for batch in batches] == [3, 3]
+
+
+def test_all_of_it_can_be_sent_to_another_process() -> None:
+    for batches in (Batches((X, Y), 3), Batches(Squares(), 3), BatchSampler(10, 3)):
+        copied = pickle.loads(pickle.dumps(batches))
+        assert [str(batch) for batch in copied] == [str(batch) for batch in batches]
+
+
 def test_going_through_again_is_the_next_epoch_and_set_epoch_goes_back() -> None:
     batches = Batches(Y, 3, seed=0)
     first, second = ([one.tolist() for one in batches] for _ in range(2))
@@ -137,6 +149,8 @@ def test_numbers_of_numpy_are_numbers() -> None:
         (Y[:0], {"batch_size": 1}, ValueError, "0 examples make no batch$"),
         ((X, Y[:9]), {"batch_size": 1}, ValueError, "the tensors of data have different numbers of rows: 10, 9"),
         ((X, Y[0]), {"batch_size": 1}, ValueError, "tensor 1 of data has no dims, so it has no rows"),
+        ([X, X], {"batch_size": 1}, TypeError, "data is a list of tensors: for rows of each of them give a tuple"),
+        ({"x": X}, {"batch_size": 1}, TypeError, "data is a dict, which has no example i"),
         (iter([1]), {"batch_size": 1}, TypeError, "data is a list_iterator: a tensor, a tuple of tensors, or"),
     ],
 )

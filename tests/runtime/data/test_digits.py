@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 
 import pytest
@@ -38,6 +39,18 @@ def test_the_split_is_that_of_the_seed() -> None:
     assert torch.equal(same, again)
     assert not torch.equal(same, other)
     assert same[:10].tolist() == [2, 5, 6, 7, 7, 6, 7, 4, 4, 6]  # on every machine
+
+
+def test_a_part_can_be_sent_to_another_process() -> None:
+    part = digits()[1]
+    copied = pickle.loads(pickle.dumps(part))
+    assert type(copied) is type(part)
+    assert torch.equal(copied.images, part.images)
+
+
+def test_images_and_labels_are_of_one_count() -> None:
+    with pytest.raises(ValueError, match="there are 2 images, but 3 labels"):
+        LabelledImages(torch.zeros(2, 1, 8, 8), torch.zeros(3).long())
 
 
 @pytest.mark.parametrize("held_out", [0, 1797, -1, 0.2, True])

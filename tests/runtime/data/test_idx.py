@@ -109,7 +109,7 @@ def test_a_large_file_is_read_in_pieces_to_its_end(tmp_path: Path, count: int) -
     contents = bytes([0, 0, 8, 1]) + struct.pack(">I", count) + bytes(count)
     assert read_idx(written(tmp_path, contents)).shape == (count,)
     for wrong in (contents + b"\0", contents[:-1]):
-        with pytest.raises(DataError, match="it is too (long|short)"):
+        with pytest.raises(DataError, match=r"it is too (long|short)"):
             read_idx(written(tmp_path, wrong))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
@@ -141,6 +142,10 @@ def test_a_loader_pads_each_batch_for_itself(workers: int) -> None:
     assert first.lengths.tolist() == [3, 1]
     assert first.targets.tolist() == [[2, 3, 4], [2, -100, -100]]
     assert second.inputs.shape == second.targets.shape == (2, 2)
+
+
+def test_the_collate_function_can_be_sent_to_another_process() -> None:
+    assert pickle.loads(pickle.dumps(PadCollate(padding=3, ignore_index=-1))) == PadCollate(padding=3, ignore_index=-1)
 
 
 def test_one_class_for_each_sequence_is_stacked() -> None:
