@@ -53,7 +53,8 @@ def is_any() -> bool:
 def entered(state: Autocast | None) -> AbstractContextManager[Any]:
     """Exactly this autocast."""
     if state is not None:
-        return torch.autocast(state.device, dtype=state.dtype)
+        # What is cast here has no graph, and must not be found in autocast's cache by code that wants one.
+        return torch.autocast(state.device, dtype=state.dtype, cache_enabled=False)
     if not is_any():
         return _NOTHING
     return _Off()

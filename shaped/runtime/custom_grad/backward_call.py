@@ -31,6 +31,12 @@ class BackwardCall:
         declared = list(inspect.signature(function).parameters.values())
         positional = [one for one in declared if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
         taken = [one.name for one in positional]
+        inputs = taken[len(taken) - len(names) :]
+        if len(taken) > len(names) and set(inputs) == set(names) and inputs != [*names]:
+            raise TypeError(
+                f"the backward of {signature.name} takes {', '.join(inputs)}, "
+                f"{signature.name} takes {', '.join(names)}: take them in the same order"
+            )
         self._takes_each_upstream = False
         self.kept = tuple(range(len(names)))
         if any(one.kind is one.VAR_POSITIONAL for one in declared) or len(taken) == 1 + len(names):

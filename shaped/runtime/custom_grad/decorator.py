@@ -89,12 +89,13 @@ class CustomGrad(Generic[P, R]):
             ValueError: there is a backward already, and this is another one.
         """
         definition = self._definition
+        taken = BackwardCall(function, definition.signature)
         if definition.backward is not None and not _is_run_again(definition.backward.function, function):
             raise ValueError(
                 f"{definition.name} has a backward already, {_described(definition.backward.function)}: "
                 f"{_described(function)} would be a second one"
             )
-        definition.backward = BackwardCall(function, definition.signature)
+        definition.backward = taken
         return function
 
     @property

@@ -58,11 +58,11 @@ class Definition:
         result = self.forward(*(flat if not layout.has_lists else layout.nested(flat)))
         outputs = result if self.signature.returns_tuple else (result,)
         if not isinstance(outputs, tuple) or len(outputs) != self.signature.outputs:
-            raise self._wrong_number(outputs)
+            raise self._wrong_number(result)
         self._refuse_writes("forward", [layout.names[i] for i in layout.tensors], tensors, before)
         for output in outputs:
             if not isinstance(output, Tensor):
-                raise CustomGradError(self.name, f"the forward returns a {type(output).__name__}, not a tensor")
+                raise self._wrong_number(result)
             for place, tensor in zip(layout.tensors, tensors):
                 if tensor is not None and _is_alias_of(output, tensor):
                     name = layout.names[place]
@@ -99,7 +99,8 @@ class Definition:
             hint = f"decorate one, of the upstream gradient and the inputs: @{self.name}.backward"
             raise CustomGradError(self.name, "has no backward", hint=hint)
         upstream = [one if one is not None and _has_gradient(one) else None for one in upstream]
-        watched = [flat[place] for place in layout.tensors]
+        # Those that were not kept are no tensors now.
+        watched = [one if isinstance(one := flat[place], Tensor) else None for place in layout.tensors]
         before, upstream_before = versions(watched), versions(upstream)
         with autocast.entered(state):
             returned = backward(upstream, layout.nested(flat))
@@ -134,14 +135,20 @@ class Definition:
                 return TypeError(f"{self.name}() takes a tensor as {layout.names[place]}, not {flat[place]!r}")
         return TypeError(f"{self.name}() takes no such arguments")
 
-    def _wrong_number(self, outputs: object) -> CustomGradError:
-        found = f"{len(outputs)} outputs" if isinstance(outputs, tuple) else f"a {type(outputs).__name__}"
-        wanted = self.signature.outputs
-        return CustomGradError(
-            self.name,
-            f"the forward returns {found}, its annotation says {'a tuple of ' if self.signature.returns_tuple else ''}"
-            f"{wanted} tensor{'s' * (wanted != 1)}",
+    def _wrong_number(self, result: object) -> CustomGradError:
+        parts = result if isinstance(result, tuple) else (result,)
+        found = (
+            " and ".join("a tensor" if isinstance(part, Tensor) else f"a {type(part).__name__}" for part in parts)
+            or "nothing"
         )
+        wanted = self.signature.outputs
+        if self.signature.returns_tuple:
+            said = f"a tuple of {wanted} tensor{'s' * (wanted != 1)}"
+        else:
+            said = "a tensor"
+        if isinstance(result, tuple):
+            found = f"a tuple of {found}"
+        return CustomGradError(self.name, f"the forward returns {found}, its annotation says {said}")
 
 
 def versions(tensors: Sequence[Tensor | None]) -> list[int | None]:

@@ -6,6 +6,7 @@ import re
 import sys
 import weakref
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
@@ -35,7 +36,7 @@ def register(name: str, definition: Definition) -> torch._library.custom_ops.Cus
         *values, dtype = _with_autocast(definition, arguments)
         layout = layouts.of(values)
         flat = layout.flat(values)
-        with autocast.entered(_state(flat, dtype)):
+        with autocast.entered(_state(flat, dtype)), _counting_writes():
             result = definition.run(layout, flat)
         return result[0] if definition.signature.is_single_tuple else result
 
@@ -49,22 +50,21 @@ def register(name: str, definition: Definition) -> torch._library.custom_ops.Cus
         saved = ctx.saved
         needed = saved.layout.flat(ctx.needs_input_grad[: len(saved.layout.lengths)])
         gradients = definition.pull_back(saved.layout, restored(ctx), needed, upstream, saved.state)
-        return (*saved.layout.nested(gradients), None)
+        # torch leaves out the last argument, the autocast's, where it is None.
+        return (*saved.layout.nested(gradients), None)[: len(ctx.needs_input_grad)]
 
     op = torch.library.custom_op(name, run, mutates_args=(), schema=definition.signature.schema)
     op.register_fake(run)
     op.register_autograd(backward, setup_context=setup_context)
-    op.register_vmap(_vmapped(run))
     return op
 
 
-def _vmapped(run: Any) -> Any:
-    def vmapped(info: Any, in_dims: Sequence[Any], *arguments: Any) -> Any:
-        dims = tuple(in_dims)
-        result = torch.vmap(run, in_dims=dims, randomness=info.randomness)(*arguments)
-        return result, (0,) * len(result) if isinstance(result, tuple) else 0
-
-    return vmapped
+def _counting_writes() -> AbstractContextManager[None]:
+    """Tensors count how often they are written to, which they do not below autograd."""
+    guard: AbstractContextManager[None] = torch._C._SetExcludeDispatchKeyGuard(
+        torch._C.DispatchKey.ADInplaceOrView, False
+    )
+    return guard
 
 
 def _with_autocast(definition: Definition, arguments: Sequence[Any]) -> tuple[Any, ...]:

@@ -183,7 +183,7 @@ def _parameter(owner: str, declared: inspect.Parameter, hints: _Hints) -> Parame
     try:
         _inferred([Parameter(declared.name, Kind.OTHER, known)], [Tensor])
     except ValueError:
-        written = getattr(hint, "__name__", None) or hint
+        written = hint.__name__ if isinstance(hint, type) and not typing.get_args(hint) else hint
         raise AnnotationError(owner, f"{called}: an op cannot take {written}: annotate {_ALLOWED}") from None
     return Parameter(declared.name, _kind(owner, called, known), known, declared.default)
 
