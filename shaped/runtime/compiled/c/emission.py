@@ -11,6 +11,7 @@ from shaped.runtime.compiled.c.layout import Buffer, View
 from shaped.runtime.compiled.c.lowering import Lowered
 from shaped.runtime.compiled.c.steps import Kernel, Loop, Step
 from shaped.runtime.compiled.c.text import indented
+from shaped.runtime.compiled.c.turning import turn
 
 # As torch aligns: a line of the cache, and the widest vector.
 _ALIGNMENT_BYTES = 64
@@ -38,8 +39,8 @@ def emit(lowered: Lowered) -> Emitted:
 
     `held[0]` is the arena, which has room for the temporaries; the addresses of the held tensors follow.
     """
-    steps = lowered.steps
-    stored = _stored(lowered)
+    steps = turn(lowered.steps)
+    stored = _stored(steps)
     places, scratch_place, arena_bytes = _places(steps, stored)
     faults: list[str] = []
     first, body = _checks_at_the_start(lowered, faults), []
@@ -88,8 +89,8 @@ def _library() -> list[str]:
         folder.joinpath(name).read_text(encoding="utf-8") for name in ("vectors.c", "functions.c", "product.c")
     )
     parts = [vectors, functions]
-    for kind in ("float", "double"):
-        given = {"REAL": kind, "VECTOR": f"vector_{kind}", "FMA": f"FMA_{kind}", "SUM": f"SUM_{kind}", "NAME(name)": f"name##_{kind}"}
+    for kind, integer in (("float", "int32_t"), ("double", "int64_t")):
+        given = {"REAL": kind, "INTEGER": integer, "VECTOR": f"vector_{kind}", "FMA": f"FMA_{kind}", "SUM": f"SUM_{kind}", "NAME(name)": f"name##_{kind}"}
         parts += [f"#define {name} {value}" for name, value in given.items()]
         parts.append(product)
         parts += [f"#undef {name.partition('(')[0]}" for name in given]
@@ -100,16 +101,16 @@ def _touched(step: Step) -> list[View]:
     return [*step.reads, *step.writes]
 
 
-def _stored(lowered: Lowered) -> set[Buffer]:
+def _stored(steps: Sequence[Step]) -> set[Buffer]:
     """The temporaries that need memory: those that one loop makes and reads alone stay in registers."""
     users: dict[Buffer, set[int]] = {}
-    for number, step in enumerate(lowered.steps):
+    for number, step in enumerate(steps):
         for view in _touched(step):
             users.setdefault(view.buffer, set()).add(number)
     alone = {
         buffer
         for buffer, numbers in users.items()
-        if len(numbers) == 1 and all(isinstance(lowered.steps[number], Loop) for number in numbers)
+        if len(numbers) == 1 and all(isinstance(steps[number], Loop) for number in numbers)
     }
     return {buffer for buffer in users if buffer.role == "temporary" and buffer not in alone}
 

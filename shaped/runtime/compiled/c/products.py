@@ -17,8 +17,9 @@ _TINY = 2048
 # Up to so many rows, columns that are contiguous are read where they are, if they are as long as a vector at least.
 _FEW_ROWS = 4
 _LONG_DOT = 16
-# The widest panel is two vectors of 64 bytes.
+# The widest panel is two vectors of 64 bytes; it is as deep as `product.c` says.
 _PANEL_BYTES = 128
+_PANEL_DEPTH = 256
 
 
 def product(call: Call, a: View, b: View, start: View | None, c: View) -> Kernel:
@@ -28,9 +29,14 @@ def product(call: Call, a: View, b: View, start: View | None, c: View) -> Kernel
     depth = a.shape[-1]
     outer = indices("n", len(batch))
     lines = _one_product(a, b, start, c, outer)
-    scratch = depth * _PANEL_BYTES
+    scratch = min(depth, _PANEL_DEPTH) * _PANEL_BYTES
     work = torch.Size(batch).numel() * rows * columns * depth
-    return Kernel(call.comment, reads, [c], loops(outer, batch, lines) if outer else lines, scratch, work)
+
+    def elsewhere(move: Callable[[View], View]) -> Kernel:
+        return product(call, move(a), move(b), None if start is None else move(start), move(c))
+
+    nest = loops(outer, batch, lines) if outer else lines
+    return Kernel(call.comment, reads, [c], nest, scratch, work, elsewhere=elsewhere, right=b)
 
 
 def _one_product(a: View, b: View, start: View | None, c: View, outer: list[str]) -> list[str]:

@@ -27,6 +27,7 @@ def reduction(
     start: str = "0",
     finish: str = "{total}",
     kind: str = "double",
+    target: View | None = None,
 ) -> Kernel:
     """A kernel that combines values over dims.
 
@@ -38,8 +39,9 @@ def reduction(
         start: what no values give.
         finish: what becomes of the total.
         kind: the type of the total.
+        target: where the totals go, if not to the results of the call.
     """
-    (target,) = call.results
+    target = call.results[0] if target is None else target
     operands = [*operands]
     shape = operands[0].shape
     kept = [dim for dim in range(len(shape)) if dim not in dims and shape[dim] != 1]
@@ -65,7 +67,21 @@ def reduction(
             body = loops(inner[:-1], sizes[:-1], last)
         body = [f"{kind} total = {start};", *body, f"{places.at(*names)} = {finish.format(total='total')};"]
         lines = loops(names, [shape[dim] for dim in kept], body) if names else ["{", *body, "}"]
-    return Kernel(call.comment, [*operands], [target], lines if target.numel else [])
+
+    def elsewhere(move: Callable[[View], View]) -> Kernel:
+        return reduction(
+            call,
+            [move(one) for one in operands],
+            value,
+            dims,
+            combine=combine,
+            start=start,
+            finish=finish,
+            kind=kind,
+            target=move(target),
+        )
+
+    return Kernel(call.comment, operands, [target], lines if target.numel else [], elsewhere=elsewhere)
 
 
 def _side_by_side(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -94,6 +94,8 @@ class Kernel:
         scratch: how many bytes it needs while it runs, in C at `scratch`.
         work: about how many multiplications it does.
         check: what must hold before.
+        elsewhere: makes the same kernel for operands and results that lie elsewhere, where it can.
+        right: what it reads as the right side of a product of matrices.
     """
 
     comment: str
@@ -103,6 +105,8 @@ class Kernel:
     scratch: int = 0
     work: int = 0
     check: Check | None = None
+    elsewhere: Callable[[Callable[[View], View]], Kernel] | None = None
+    right: View | None = None
 
 
 Step: TypeAlias = Loop | Kernel

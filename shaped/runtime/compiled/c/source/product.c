@@ -4,10 +4,11 @@
    by. What a tile reads of b lies in one panel of its width; b is copied there where its rows are not contiguous or are
    read often. An element is a sum in the order of the depth. `start` may be null (zeros), or have strides of 0.
 
-   Included for each type, with REAL, VECTOR, FMA, SUM and NAME defined. */
+   Included for each type, with REAL, INTEGER of its size, VECTOR, FMA, SUM and NAME defined. */
 
 #define LANES ((int64_t)(VECTOR_BYTES / sizeof(REAL)))
 #define WIDTH (2 * LANES)
+#define DEPTH 256 /* of a panel, so that it stays in the nearest cache */
 
 static inline VECTOR NAME(load)(const REAL *from)
 {
@@ -100,6 +101,41 @@ static void NAME(tile_of_few_rows)(
     }
 }
 
+/* Copy a square of LANES rows to columns: in each round, halves of the vectors change places. */
+static inline void NAME(transpose)(const REAL *from, int64_t from_row, REAL *to, int64_t to_row)
+{
+#if defined(__GNUC__) && !defined(__clang__)
+    typedef INTEGER lanes __attribute__((vector_size(VECTOR_BYTES)));
+    VECTOR rows[VECTOR_BYTES / sizeof(REAL)];
+    lanes numbers;
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++) {
+        numbers[i] = i;
+        rows[i] = NAME(load)(from + i * from_row);
+    }
+#pragma GCC unroll 4
+    for (int half = LANES / 2; half > 0; half /= 2) {
+        const lanes is_upper = (numbers & half) != 0;
+        const lanes lower = numbers + (is_upper & (INTEGER)(LANES - half));
+        const lanes upper = numbers + half + (is_upper & (INTEGER)(LANES - half));
+#pragma GCC unroll 16
+        for (int i = 0; i < LANES; i++)
+            if (!(i & half)) {
+                const VECTOR first = rows[i], second = rows[i + half];
+                rows[i] = __builtin_shuffle(first, second, lower);
+                rows[i + half] = __builtin_shuffle(first, second, upper);
+            }
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++)
+        NAME(store)(to + i * to_row, rows[i]);
+#else
+    for (int64_t i = 0; i < LANES; i++)
+        for (int64_t j = 0; j < LANES; j++)
+            to[j * to_row + i] = from[i * from_row + j];
+#endif
+}
+
 /* Copy up to WIDTH columns of b to a panel, and zeros for those that are missing. */
 static void NAME(pack)(
     int64_t depth, int64_t columns, const REAL *b, int64_t b_depth, int64_t b_column, REAL *restrict panel)
@@ -117,15 +153,53 @@ static void NAME(pack)(
     for (int64_t j = columns; j < WIDTH; j++)
         for (int64_t k = 0; k < depth; k++)
             panel[k * WIDTH + j] = 0;
-    for (int64_t k = 0; k < depth; k += LANES) { /* in squares, whose lines of memory stay near */
+    for (int64_t k = 0; k < depth; k += LANES) {
         const int64_t end = k + LANES < depth ? k + LANES : depth;
-        for (int64_t j = 0; j < columns; j++)
+        int64_t j = 0;
+        if (b_depth == 1 && end == k + LANES)
+            for (; j + LANES <= columns; j += LANES)
+                NAME(transpose)(b + k + j * b_column, b_column, panel + k * WIDTH + j, WIDTH);
+        for (; j < columns; j++)
             for (int64_t l = k; l < end; l++)
                 panel[l * WIDTH + j] = b[l * b_depth + j * b_column];
     }
 }
 
-/* `panel` has room for depth * WIDTH elements. The elements of a row of c are contiguous. */
+/* A panel of columns, and a part of the depth: tile by tile. */
+static inline void NAME(product_with_panel)(
+    int64_t rows, int64_t depth, int64_t width, const REAL *a, int64_t a_row, int64_t a_depth,
+    const REAL *b, int64_t b_depth, const REAL *start, int64_t start_row, int64_t start_column, REAL *c, int64_t c_row)
+{
+    for (int64_t i = 0; i < rows; i += ROWS) {
+        const int64_t height = rows - i < ROWS ? rows - i : ROWS;
+        const REAL *begin = start ? start + i * start_row : 0;
+        REAL *to = c + i * c_row;
+        REAL edge[ROWS * WIDTH]; /* for a tile that is wider than what is left of c */
+        int64_t begin_row = start_row, to_row = c_row;
+        if (width < WIDTH) {
+            if (start && start_column) {
+                for (int64_t row = 0; row < height; row++)
+                    for (int64_t column = 0; column < WIDTH; column++)
+                        edge[row * WIDTH + column] = column < width ? begin[row * start_row + column] : 0;
+                begin = edge;
+                begin_row = WIDTH;
+            }
+            to = edge;
+            to_row = WIDTH;
+        }
+        if (height == ROWS)
+            NAME(whole_tile)(depth, a + i * a_row, a_row, a_depth, b, b_depth, begin, begin_row, start_column, to, to_row);
+        else
+            NAME(tile_of_few_rows)(
+                height, depth, a + i * a_row, a_row, a_depth, b, b_depth, begin, begin_row, start_column, to, to_row);
+        if (width < WIDTH)
+            for (int64_t row = 0; row < height; row++)
+                for (int64_t column = 0; column < width; column++)
+                    c[(i + row) * c_row + column] = edge[row * WIDTH + column];
+    }
+}
+
+/* `panel` has room for DEPTH * WIDTH elements. The elements of a row of c are contiguous. */
 static inline void NAME(product)(
     int64_t rows, int64_t depth, int64_t columns, const REAL *a, int64_t a_row, int64_t a_depth,
     const REAL *b, int64_t b_depth, int64_t b_column, const REAL *start, int64_t start_row, int64_t start_column,
@@ -133,40 +207,20 @@ static inline void NAME(product)(
 {
     for (int64_t j = 0; j < columns; j += WIDTH) {
         const int64_t width = columns - j < WIDTH ? columns - j : WIDTH;
-        const REAL *from = b + j * b_column;
-        int64_t from_depth = b_depth;
-        if (b_column != 1 || width < WIDTH || rows > 2 * ROWS) {
-            NAME(pack)(depth, width, from, b_depth, b_column, panel);
-            from = panel;
-            from_depth = WIDTH;
-        }
-        for (int64_t i = 0; i < rows; i += ROWS) {
-            const int64_t height = rows - i < ROWS ? rows - i : ROWS;
-            const REAL *begin = start ? start + i * start_row + j * start_column : 0;
-            REAL *to = c + i * c_row + j;
-            REAL edge[ROWS * WIDTH]; /* for a tile that is wider than what is left of c */
-            int64_t begin_row = start_row, to_row = c_row;
-            if (width < WIDTH) {
-                for (int64_t row = 0; row < height && start && start_column; row++)
-                    for (int64_t column = 0; column < width; column++)
-                        edge[row * WIDTH + column] = begin[row * start_row + column];
-                if (start && start_column) {
-                    begin = edge;
-                    begin_row = WIDTH;
-                }
-                to = edge;
-                to_row = WIDTH;
-            }
-            if (height == ROWS)
-                NAME(whole_tile)(depth, a + i * a_row, a_row, a_depth, from, from_depth, begin, begin_row,
-                                 start_column, to, to_row);
-            else
-                NAME(tile_of_few_rows)(height, depth, a + i * a_row, a_row, a_depth, from, from_depth, begin,
-                                       begin_row, start_column, to, to_row);
-            if (width < WIDTH)
-                for (int64_t row = 0; row < height; row++)
-                    for (int64_t column = 0; column < width; column++)
-                        c[(i + row) * c_row + j + column] = edge[row * WIDTH + column];
+        const int must_pack = b_column != 1 || width < WIDTH || rows > 2 * ROWS;
+        const REAL *begin = start ? start + j * start_column : 0;
+        int64_t begin_row = start_row, begin_column = start_column;
+        for (int64_t k = 0; k < depth || k == 0; k += DEPTH) {
+            const int64_t part = depth - k < DEPTH ? depth - k : DEPTH;
+            const REAL *from = b + k * b_depth + j * b_column;
+            if (must_pack)
+                NAME(pack)(part, width, from, b_depth, b_column, panel);
+            NAME(product_with_panel)(
+                rows, part, width, a + k * a_depth, a_row, a_depth, must_pack ? panel : from,
+                must_pack ? WIDTH : b_depth, begin, begin_row, begin_column, c + j, c_row);
+            begin = c + j; /* the next part adds to this one */
+            begin_row = c_row;
+            begin_column = 1;
         }
     }
 }
@@ -209,4 +263,5 @@ static inline void NAME(product_by_dots)(
 
 #undef LANES
 #undef WIDTH
+#undef DEPTH
 #undef TILE_ARGUMENTS
