@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from shaped.trainers.fitting.objective import accuracy as accuracy
     from shaped.trainers.fitting.objective import supervised as supervised
     from shaped.trainers.fitting.passes import NotFiniteError as NotFiniteError
+    from shaped.trainers.fitting.ranks import RankError as RankError
     from shaped.trainers.scalar import ScalarTrainer as ScalarTrainer
     from shaped.trainers.schedules import ClampedCosine as ClampedCosine
     from shaped.trainers.schedules import LinearWarmup as LinearWarmup
@@ -38,6 +39,7 @@ _HOMES = {
     "MultiStep": "shaped.trainers.schedules",
     "NotFiniteError": "shaped.trainers.fitting.passes",
     "NotFiniteGradientsError": "shaped.trainers.clipping",
+    "RankError": "shaped.trainers.fitting.ranks",
     "ScalarTrainer": "shaped.trainers.scalar",
     "WarmupCosine": "shaped.trainers.schedules",
     "accuracy": "shaped.trainers.fitting.objective",

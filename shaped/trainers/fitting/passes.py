@@ -185,8 +185,9 @@ class Trainer:
             for parameter in self._parameters():
                 if parameter.grad is not None:
                     parameter.grad.mul_(gathered.first / gathered.examples)
-        if self.clip_norm is not None and any(one.grad is not None for one in self._parameters()):
-            norm = float(clip_grad_norm(self._parameters(), self.clip_norm, error_if_nonfinite=False))
+        reached = [] if self.clip_norm is None else [one for one in self._parameters() if one.grad is not None]
+        if self.clip_norm is not None and reached:
+            norm = float(clip_grad_norm(reached, self.clip_norm, error_if_nonfinite=False))
             if not math.isfinite(norm) and not self.precision.expects_overflow:
                 value = gathered.values[-1][0]["loss"]
                 self._stop(f"{place}: the loss is {value}, but the norm of its gradients is {norm}", step)

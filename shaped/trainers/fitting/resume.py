@@ -14,7 +14,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from shaped.runtime import checkpoint, random_state
-from shaped.runtime.distributed import spread_model_state, spread_optimizer_state, whole
+from shaped.runtime.distributed import is_spread, spread_model_state, spread_optimizer_state, whole
 from shaped.trainers.fitting.batches import generators_of
 from shaped.trainers.fitting.early_stop import Watch
 from shaped.trainers.fitting.history import Epoch, History
@@ -57,6 +57,11 @@ class Run:
         """Whether an early stop ends the run here."""
         return self.watch is not None and self.watch.is_over
 
+    @property
+    def _is_spread(self) -> bool:
+        """Whether each process has a part of the weights alone."""
+        return any(is_spread(parameter) for parameter in self.model.parameters())
+
     def finish(self, epoch: Epoch) -> None:
         """An epoch is over."""
         if self.watch is not None:
@@ -80,7 +85,7 @@ class Run:
         contents = checkpoint.contents(
             self.model, self.optimizer, self.scheduler, generators=self.generators, extra={"fit": extra}
         )
-        if self.ranks.size > 1:
+        if self._is_spread:
             contents = whole(contents)
         if self.ranks.is_first:
             checkpoint.write(path, contents)
@@ -140,7 +145,7 @@ class Run:
 
     def _spread(self, found: checkpoint.Checkpoint) -> checkpoint.Checkpoint:
         """The checkpoint with its tensors spread over the processes as those of the model are."""
-        if self.ranks.size == 1:
+        if not self._is_spread:
             return found
         optimizer = found.contents["optimizer"]
         spread = {

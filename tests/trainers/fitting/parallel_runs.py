@@ -144,7 +144,7 @@ def common(kind: str, folder: Path) -> Results:
         "early stop": run(kind, 30, optimizer=partial(SGD, lr=0.5), **plateau),
         "recomputed": run(kind, checkpoint_activations=["middle", nn.Linear]),
         "resumed from one process": run(kind, 4, start=9, checkpoint=folder / f"one for {kind}.pt"),
-        "own batches": run(kind, train=loader(32, sampler=None)),
+        "workers": run(kind, train=loader(num_workers=1, persistent_workers=True)),
     }
 
 
