@@ -17,7 +17,7 @@ from shaped.runtime.compiled.dispatch import Compiled, device_of, with_structure
 from shaped.runtime.compiled.program import CannotCompile, Run
 from shaped.runtime.compiled.report import Report
 from shaped.runtime.compiled.tracing import Traced, tensors_of, trace
-from shaped.runtime.compiled.trial import varied
+from shaped.runtime.compiled.trial import copies, varied
 from shaped.runtime.compiled.writing import Writer
 
 
@@ -104,14 +104,14 @@ class CompiledForward(Compiled):
         own = tensors_of(model)
         leaves, structure = pytree.tree_flatten(inputs)
         places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
-        given = [[leaves[place].detach() for place in places]]
-        given = [given[0], varied(given[0]), given[0]]
+        example = copies([leaves[place] for place in places])
+        given = [example, varied(example), example]
         expected = []
         state = torch.get_rng_state()
         for tensors in given:
             values = list(leaves)
-            for place, value in zip(places, tensors):
-                values[place] = value.clone()
+            for place, value in zip(places, copies(tensors)):
+                values[place] = value
             with torch.no_grad():
                 outputs = pytree.tree_leaves(model(*pytree.tree_unflatten(values, structure)))
             contents = {standing[node]: own[name].detach().clone() for name, node in traced.named.items()}

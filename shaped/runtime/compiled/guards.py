@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import combinations
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor, nn
 
 
 def same_inputs(examples: Sequence[Tensor]) -> Callable[..., bool]:
-    """A test of whether tensors have the shapes, dtypes and devices of these.
+    """A test of whether tensors have the shapes, dtypes and devices of these, and are as many different ones.
 
     >>> is_same = same_inputs([torch.zeros(2, 3)])
     >>> is_same(torch.ones(2, 3)), is_same(torch.ones(3, 2)), is_same(torch.ones(2, 3).double())
@@ -23,6 +24,8 @@ def same_inputs(examples: Sequence[Tensor]) -> Callable[..., bool]:
         values |= {f"shape{number}": one.shape, f"dtype{number}": one.dtype, f"device{number}": one.device}
         conditions.append(f"isinstance({given}, Tensor) and {given}.shape == shape{number}")
         conditions.append(f"{given}.dtype is dtype{number} and {given}.device == device{number}")
+    for first, second in combinations(range(len(examples)), 2):
+        conditions.append(f"x{first} {'is' if examples[first] is examples[second] else 'is not'} x{second}")
     parameters = ", ".join(f"x{number}" for number in range(len(examples)))
     return _test(parameters, conditions, values)
 

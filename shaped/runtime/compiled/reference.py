@@ -17,7 +17,7 @@ from shaped.runtime.compiled.dispatch import with_structure
 from shaped.runtime.compiled.flat import FlatGroup
 from shaped.runtime.compiled.program import CannotCompile
 from shaped.runtime.compiled.tracing import tensors_of
-from shaped.runtime.compiled.trial import varied
+from shaped.runtime.compiled.trial import copies, varied
 from shaped.runtime.compiled.updates import Flat, Update
 
 _CALLS = 3  # what is wrong with a count of steps shows in the second
@@ -76,13 +76,13 @@ class Reference:
         scalars: Callable[[int], Sequence[float]],
     ) -> Trials:
         """What a few steps give: the second with the same inputs, the third with their rows in another order."""
-        example = [leaf.detach() for leaf in pytree.tree_leaves(self.inputs) if isinstance(leaf, Tensor)]
+        example = copies([leaf for leaf in pytree.tree_leaves(self.inputs) if isinstance(leaf, Tensor)])
         given = [example, example, varied(example)][:_CALLS]
         step = with_structure(self.inputs, lambda *inputs: eager_step(self.model, self.loss, self.optimizer, inputs))
         generator = torch.get_rng_state()
         expected = []
         for tensors in given:
-            results = pytree.tree_leaves(step(*(one.clone() for one in tensors)))
+            results = pytree.tree_leaves(step(*copies(tensors)))
             expected.append(Expected([one.clone() for one in results], self._contents(update, groups, places)))
         torch.set_rng_state(generator)
         return Trials(given, scalars, expected)

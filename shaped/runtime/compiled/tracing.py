@@ -29,7 +29,7 @@ class Traced:
     Args:
         graph: the operations; its output is the flat list of results.
         named: the placeholder of each parameter and buffer, by its name in the module.
-        inputs: the placeholders of the inputs' tensors.
+        inputs: the placeholder of each of the inputs' tensors.
         constants: the nodes of other tensors that the function reads, with these tensors.
         results: how many of the outputs are the function's results; the gradients follow.
         structure: of the results.
@@ -73,12 +73,16 @@ def trace(
     tensors = tensors_of(model)
     leaves, structure = pytree.tree_flatten(tuple(inputs))
     places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+    # A tensor that is given twice is one tensor: a module may ask whether its query is its key.
+    outer = each_once(lambda one: one.detach().requires_grad_(one.requires_grad), [leaves[place] for place in places])
+    alone = list({id(one): one for one in outer}.values())
+    number = {id(one): at for at, one in enumerate(alone)}
     found: dict[str, Any] = {}
 
     def run(held: list[Tensor], given: list[Tensor]) -> list[Tensor]:
         values = list(leaves)
-        for place, value in zip(places, given):
-            values[place] = value
+        for place, one in zip(places, outer):
+            values[place] = given[number[id(one)]]
         own = dict(zip(tensors, held))
         with torch.enable_grad() if differentiated else torch.no_grad():
             results = _Called(model, function).under(own, pytree.tree_unflatten(values, structure))
@@ -92,13 +96,10 @@ def trace(
         found["results"], found["gradients"] = len(flat), tuple(gradients)
         return [*flat, *gradients.values()]
 
-    held = [
-        value.detach().requires_grad_(name in differentiated and value.is_floating_point())
-        for name, value in tensors.items()
-    ]
-    given = [leaves[place].detach() for place in places]
+    # Whether a tensor requires a gradient decides which kernels run, also where none is recorded.
+    held = [value.detach().requires_grad_(value.requires_grad) for value in tensors.values()]
     try:
-        module = make_fx(run, tracing_mode="fake", _allow_non_fake_inputs=True)(held, given)
+        module = make_fx(run, tracing_mode="fake", _allow_non_fake_inputs=True)(held, alone)
     except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:
         raise CannotCompile(f"what it does depends on the values of tensors: {first_line(error)}") from error
     placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
@@ -106,12 +107,21 @@ def trace(
     return Traced(
         graph=module.graph,
         named=dict(zip(tensors, placeholders)),
-        inputs=tuple(placeholders[len(tensors) :]),
+        inputs=tuple(placeholders[len(tensors) + number[id(one)]] for one in outer),
         constants=constants,
         results=found["results"],
         structure=found["structure"],
         gradients=found["gradients"],
     )
+
+
+def each_once(change: Callable[[Tensor], Tensor], tensors: Sequence[Tensor]) -> list[Tensor]:
+    """A function of each tensor; of a tensor that is there twice, one result twice."""
+    changed: dict[int, Tensor] = {}
+    for one in tensors:
+        if id(one) not in changed:
+            changed[id(one)] = change(one)
+    return [changed[id(one)] for one in tensors]
 
 
 class _Called(nn.Module):

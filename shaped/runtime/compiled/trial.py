@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, fx
 
 from shaped.runtime import random_state
+from shaped.runtime.compiled.tracing import each_once
 
 
 @contextmanager
@@ -33,4 +34,10 @@ def contents(held: Mapping[fx.Node, Tensor]) -> dict[fx.Node, Tensor]:
 
 def varied(inputs: Sequence[Tensor]) -> list[Tensor]:
     """Other inputs that are as good: the rows in another order, so that no label or index is out of range."""
-    return [one.flip(0) if one.dim() > 0 and one.shape[0] > 1 else one for one in inputs]
+    return each_once(lambda one: one.flip(0) if one.dim() > 0 and one.shape[0] > 1 else one, inputs)
+
+
+def copies(inputs: Sequence[Tensor]) -> list[Tensor]:
+    """Inputs that a call may write to."""
+    with torch.no_grad():
+        return each_once(lambda one: one.detach().clone(memory_format=torch.preserve_format), inputs)
