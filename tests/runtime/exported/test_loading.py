@@ -135,16 +135,17 @@ def test_an_exception_of_the_program_arrives_as_it_is(tmp_path: Path) -> None:
         load_exported(tmp_path / "a.pt2")(torch.ones(3, 2), torch.tensor([0, 9]))
 
 
-def plain_file(path: Path) -> None:
+def plain_file(path: Path, dim: Any = None) -> None:
     """What torch.export itself writes."""
-    dim = torch.export.Dim("rows")
+    dim = dim or torch.export.Dim("rows")
     arguments = torch.ones(2, 4), torch.ones(2, 3)
     program = torch.export.export(seeded(Plain), arguments, dynamic_shapes={"x": {0: dim}, "y": {0: dim}})
     torch.export.save(program, path)
 
 
-def test_a_program_that_torch_wrote_has_the_signature_that_torch_found_out(tmp_path: Path) -> None:
-    plain_file(tmp_path / "a.pt2")
+@pytest.mark.parametrize("dim", [torch.export.Dim("rows"), torch.export.Dim.AUTO], ids=["named", "auto"])
+def test_a_program_that_torch_wrote_has_the_signature_that_torch_found_out(dim: Any, tmp_path: Path) -> None:
+    plain_file(tmp_path / "a.pt2", dim)
     loaded, model = load_exported(tmp_path / "a.pt2"), seeded(Plain)
     for rows in (1, 2, 5):
         arguments = torch.randn(rows, 4), torch.randn(rows, 3)

@@ -82,7 +82,7 @@ def test_a_name_is_one_size_in_all_inputs(first: list[int], second: list[int]) -
     if fits:
         signature.check_inputs(leaves)
     else:
-        with pytest.raises(ShapeError, match="^argument [xy] of Net: "):
+        with pytest.raises(ShapeError, match=r"^argument [xy] of Net: "):
             signature.check_inputs(leaves)
 
 
@@ -112,6 +112,22 @@ def test_only_sizes_names_and_arithmetic_are_read_from_a_file(text: str) -> None
 )
 def test_what_torch_export_finds_out_is_read_from_a_file(text: str) -> None:
     assert is_safe_axis(text)
+
+
+def test_arithmetic_over_names_is_computed() -> None:
+    values = TensorValue("x", "float32", "b"), TensorValue("y", "float32", "2*b")
+    signature = Signature("Net", ("x", "y"), (), values, ())
+    signature.check_inputs([torch.zeros(2), torch.zeros(4)])
+    with pytest.raises(ShapeError, match=r"argument y of Net: \(5,\) does not match"):
+        signature.check_inputs([torch.zeros(2), torch.zeros(5)])
+
+
+@pytest.mark.parametrize("value", [True, 1.0, "1", None])
+def test_a_constant_is_of_its_own_type(value: object) -> None:
+    signature = Signature("Net", ("n",), (), (ConstantValue("n", 1),), ())
+    signature.check_inputs([1])
+    with pytest.raises(TypeRefusal, match="is not 1, which the program was exported with"):
+        signature.check_inputs([value])
 
 
 def test_arguments_are_bound_by_position_and_by_name() -> None:
