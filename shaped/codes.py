@@ -37,6 +37,7 @@ CODES: Final[dict[str, Code]] = {
     "device": Code("Check the devices of tensors"),
     "unregistered": Code("Check that no list hides modules or parameters from torch"),
     "annotation": Code("Check that shape annotations are well formed"),
+    "gradient": Code("Check that ops keep to what a backward of their own needs; at run time only"),
     "type": Code("Check that values are of the types that their annotations say; at run time only"),
     "syntax": Code("Report files that are no Python"),
     "internal": Code("Report where the shape checker itself fails"),
