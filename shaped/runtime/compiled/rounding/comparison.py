@@ -69,7 +69,7 @@ def compare(actual: Tensor, expected: Bounded, name: str = "the result") -> Budg
     >>> x = torch.tensor([0.1, 0.2])
     >>> expected = add(given(x), given(x), format_of(torch.float32))
     >>> print(compare(2.0001 * x, expected, "twice"))
-    twice[1] is 0.40002000331878662, and exactly 0.4000000059604645: 2e-05 off, where rounding explains 4.8e-08
+    twice[0] is 0.20000998675823212, and exactly 0.20000000298023224: 1e-05 off, where rounding explains 2.4e-08
 
     Raises:
         ValueError: the shapes differ.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -175,15 +175,15 @@ def _functional(target: OpOverload, name: str, args: Sequence[Any], kwargs: Mapp
     return rule(format_of((floats or [each.dtype for each in results])[0]), *args, **kwargs)
 
 
-def _without_writing(target: OpOverload, name: str, overload: str) -> Callable[..., Any]:
+def _without_writing(target: OpOverload, name: str, overload: str) -> OpOverload:
     """The operation that gives what one that ends in `_` writes."""
     if target._schema.name == f"aten::{name}":
         return target
-    functional: Callable[..., Any] = getattr(getattr(torch.ops.aten, name), overload)
+    functional: OpOverload = getattr(getattr(torch.ops.aten, name), overload)
     return functional
 
 
-def _of_integers(target: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def _of_integers(target: OpOverload, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Integers and truth values, computed as they are; what depends on an undecided one is undecided."""
 
     def value(each: Bounded) -> Tensor:
@@ -195,7 +195,7 @@ def _of_integers(target: Callable[..., Any], args: Sequence[Any], kwargs: Mappin
     def result(one: Tensor) -> Bounded:
         bound = torch.zeros(one.shape, dtype=torch.float64)
         if not all(each.is_exact for each in used):
-            entry_by_entry = torch.Tag.pointwise in getattr(target, "tags", ())
+            entry_by_entry = torch.Tag.pointwise in target.tags or target is torch.ops.aten._to_copy.default
             for each in used:
                 bound = bound + (each.bound if entry_by_entry else math.inf)
         return Bounded(one, bound, format_of(one.dtype))

@@ -23,7 +23,7 @@ MOVEMENTS = frozenset({
     "index_select", "lift_fresh_copy", "permute_copy", "pixel_shuffle", "pixel_unshuffle", "repeat",
     "repeat_interleave", "roll", "rot90", "scatter.src", "select_backward", "select_copy", "select_scatter",
     "slice_backward", "slice_copy", "slice_scatter", "split_copy", "split_with_sizes_copy", "squeeze_copy",
-    "stack", "t_copy", "take", "take_along_dim", "trace_copy", "transpose_copy", "tril", "triu", "unbind_copy",
+    "stack", "t_copy", "take", "take_along_dim", "transpose_copy", "tril", "triu", "unbind_copy",
     "unfold_copy", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze_copy", "upsample_nearest1d",
     "upsample_nearest2d", "upsample_nearest3d", "view_copy",
 })  # fmt: skip
