@@ -212,7 +212,7 @@ def _write_safetensors(
         tensors[name] = tensor.clone() if storage in storages else tensor
         storages.add(storage)
     with replacing(path) as new:
-        library.save_file(tensors, new, metadata={**metadata, **tied})
+        library.save_file(tensors, new, metadata={**metadata, **tied} or None)
 
 
 def _no_safetensor(value: object) -> str:

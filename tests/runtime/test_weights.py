@@ -87,6 +87,12 @@ def test_the_format_is_told_by_what_is_in_the_file(tmp_path: Path) -> None:
         assert same(state(other), state(model))
 
 
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_model_without_parameters_has_a_file_too(suffix: str, tmp_path: Path) -> None:
+    save_weights(tmp_path / f"a{suffix}", nn.ReLU())
+    load_weights(tmp_path / f"a{suffix}", nn.ReLU())
+
+
 def test_metadata_is_kept(tmp_path: Path) -> None:
     save_weights(tmp_path / "a.safetensors", small(), {"epoch": "3", "format": "pt"})
     assert load_weights(tmp_path / "a.safetensors", small(1)) == {"epoch": "3", "format": "pt"}

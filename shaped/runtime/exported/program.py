@@ -55,7 +55,7 @@ def signature_of(
             return TensorValue(name, dtype_name(value.dtype), axes_text(value.shape, names, known))
         if value is None or isinstance(value, (bool, int, float, str)):
             return ConstantValue(name, value)
-        raise ValueError(f"{name} of {operation} is a {type(value).__name__}, neither a tensor nor a constant")
+        raise ValueError(f"{name} of {operation} is neither a tensor nor a constant ({type(value).__name__})")
 
     in_spec, out_spec = program.call_spec.in_spec, program.call_spec.out_spec
     assert in_spec is not None, "every exported program has it"

@@ -114,6 +114,12 @@ class Example:
             raise ExportError(f"the example inputs of {self.operation}: {error}") from None
         self.arguments = bound.arguments
         self.keywords = tuple(kwargs)
+        for parameter in inspect.signature(model.forward).parameters.values():
+            if parameter.kind is parameter.VAR_KEYWORD:
+                raise ExportError(
+                    f"forward of {self.operation} takes **{parameter.name}, whose sizes torch.export cannot be told "
+                    "of: name the parameters"
+                )
         self.positional = _names_of_positions(model, len(args))
         self.tree = (tuple(args), dict(kwargs))
         hints = annotations_of(model.forward if signature is None else signature)
@@ -229,7 +235,8 @@ def _names_of_positions(model: nn.Module, count: int) -> tuple[str, ...]:
 def _run(program: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object]) -> list[object]:
     """What a call gives, its arguments and the random generators left as they are."""
     args, kwargs = copy.deepcopy((tuple(args), dict(kwargs)))
-    with torch.random.fork_rng(), torch.no_grad():
+    # With gradients as the caller has them: torch's own layers take another path without (nn.TransformerEncoderLayer).
+    with torch.random.fork_rng():
         torch.manual_seed(0)
         return pytree.tree_leaves(program(*args, **kwargs))
 

@@ -218,3 +218,39 @@ def test_tied_weights_are_exported_once(tmp_path: Path) -> None:
     model, ids = Tied().eval(), torch.tensor([1, 2, 3])
     export(tmp_path / "a.pt2", model, ids)
     assert torch.equal(load_exported(tmp_path / "a.pt2")(ids), model(ids))
+
+
+def test_a_layer_with_a_fast_path_of_its_own_is_exported(tmp_path: Path) -> None:
+    class Encoder(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.TransformerEncoderLayer(8, 2, batch_first=True)
+
+        def forward(self, x: Float[Tensor, "b t 8"]) -> Float[Tensor, "b t 8"]:
+            found: Tensor = self.layer(x)
+            return found
+
+    model = Encoder().eval()
+    export(tmp_path / "a.pt2", model, torch.randn(2, 5, 8))
+    x = torch.randn(3, 7, 8)
+    assert torch.equal(load_exported(tmp_path / "a.pt2")(x), model(x))
+
+
+def test_any_number_of_arguments_is_exported_as_it_is_in_the_example(tmp_path: Path) -> None:
+    class Many(nn.Module):
+        def forward(self, *parts: Float[Tensor, "b"], scale: Float[Tensor, "b"]) -> Tensor:
+            return sum(parts, scale)
+
+    parts, scale = (torch.ones(3), torch.ones(3)), torch.ones(3)
+    signature = export(tmp_path / "a.pt2", Many().eval(), *parts, keywords={"scale": scale})
+    assert [one.name for one in signature.inputs] == ["parts_0", "parts_1", "scale"]
+    assert torch.equal(load_exported(tmp_path / "a.pt2")(*parts, scale=scale), torch.full((3,), 3.0))
+
+
+def test_arguments_of_any_name_are_refused(tmp_path: Path) -> None:
+    class Named(nn.Module):
+        def forward(self, **named: Tensor) -> Tensor:
+            return named["x"] * 2
+
+    with pytest.raises(ExportError, match=r"forward of Named takes \*\*named, .*: name the parameters"):
+        export(tmp_path / "a.pt2", Named().eval(), keywords={"x": torch.ones(3)})
