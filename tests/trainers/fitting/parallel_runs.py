@@ -178,7 +178,7 @@ def of_several(kind: str, folder: Path) -> Results:
     )
     file, shown = folder / f"noisy {kind}.pt", folder / f"{kind} {rank()}.png"
     noisy(2, checkpoint=file, validation=loader(23, 8))
-    result = {
+    result: Results = {
         "sampled": run(kind, train=sampled),
         "noisy": noisy(4, validation=loader(23, 8)),
         "noisy, resumed": noisy(4, checkpoint=file, start=99, validation=loader(23, 8)),
@@ -186,6 +186,7 @@ def of_several(kind: str, folder: Path) -> Results:
         "uneven rows": run(kind, train=DataLoader(Rows(15), 5)),
         "shown": run(kind, curve=shown, tensorboard=folder / f"{kind} log {rank()}", progress=True),
     }
+    run(kind, 1, seed=5, on_epoch=lambda epoch: result.update(seeded={"drawn": float(torch.rand(1))}))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         run(kind, train=[next(iter(DataLoader(data(8), 8)))])

@@ -125,6 +125,13 @@ def test_a_resumed_run_is_the_run_that_was_never_stopped_with_the_noise_of_every
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_seed_gives_every_process_numbers_of_its_own(kind: str, launched: Any) -> None:
+    first, second, _ = launched(kind)
+    drawn = [float(torch.rand(1, generator=torch.Generator().manual_seed(5 + rank))) for rank in range(2)]
+    assert [one["seeded"]["drawn"] for one in (first, second)] == drawn
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_checkpoint_of_several_processes_is_one_of_one_process(kind: str, launched: Any, folder: Path) -> None:
     first, _, _ = launched(kind)
     path = folder / f"{kind}.pt"
