@@ -43,6 +43,7 @@ class Plan:
     Args:
         inputs: what is given at each call.
         scalars: floats that are given at each call.
+        is_training: see `Program`.
         lines: the calls.
         outputs: nodes of this run.
         cells: tensors without axes that hold scalars: where an operation wants a tensor, torch would make one from a
@@ -51,6 +52,7 @@ class Plan:
 
     inputs: tuple[fx.Node, ...]
     scalars: tuple[fx.Node, ...]
+    is_training: bool
     lines: list[Line] = field(default_factory=list)
     outputs: tuple[fx.Node, ...] = ()
     cells: list[tuple[fx.Node, Tensor]] = field(default_factory=list)
@@ -64,7 +66,7 @@ def plan(program: Program) -> Plan:
 class _Planner:
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.made = Plan(program.inputs, program.scalars)
+        self.made = Plan(program.inputs, program.scalars, program.is_training)
         # What each node is, if it is the same tensor at every call.
         self.staying: dict[fx.Node, Any] = dict(program.held)
         self.place = {node: number for number, node in enumerate(program.graph.nodes)}

@@ -35,12 +35,14 @@ class Program:
         inputs: the placeholders that are given at each call, in their order.
         held: the placeholders that are tensors of the module or of the optimiser, with these tensors.
         scalars: the placeholders that are floats, given at each call.
+        is_training: whether eager runs it while gradients are recorded: a few kernels ask for that.
     """
 
     graph: fx.Graph
     inputs: tuple[fx.Node, ...]
     held: Mapping[fx.Node, Tensor]
     scalars: tuple[fx.Node, ...] = ()
+    is_training: bool = False
     outputs: tuple[fx.Node, ...] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -185,7 +185,7 @@ class CompiledStep(Compiled):
 
     def _program(self, traced: Traced, inputs: tuple[Any, ...]) -> tuple[Program, Places]:
         """The program of a step, and what its held tensors are."""
-        writer = Writer()
+        writer = Writer(is_training=True)
         given = [leaf for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, Tensor)]
         standing = dict(zip(traced.inputs, [writer.given(f"input_{at}", one) for at, one in enumerate(given)]))
         tensors = tensors_of(self.model)

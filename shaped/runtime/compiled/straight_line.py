@@ -87,7 +87,16 @@ def function(planned: Plan, body: Sequence[str], names: Names) -> Run:
     if hasattr(torch._C, "_AutoDispatchBelowAutograd"):
         guard = names.of(torch._C._AutoDispatchBelowAutograd, "guard")
         # Not left to the end of the frame: a traceback keeps frames alive.
-        lines = [f"held = {guard}()", "try:", *_indented(body), "finally:", "    del held"]
+        mode = names.of(torch._C._set_grad_enabled, "mode")
+        lines = [
+            f"held, was_recording = {guard}(), {names.of(torch.is_grad_enabled, 'is_recording')}()",
+            f"{mode}({planned.is_training})",
+            "try:",
+            *_indented(body),
+            "finally:",
+            f"    {mode}(was_recording)",
+            "    del held",
+        ]
     else:
         lines = [f"with {names.of(torch.no_grad, 'no_grad')}():", *_indented(body)]
     text = "\n".join([f"def run({parameters}):", *_indented(cells), *_indented(lines)]) + "\n"

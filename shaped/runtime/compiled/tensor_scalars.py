@@ -35,7 +35,7 @@ def with_tensor_scalars(program: Program, device: torch.device) -> TensorScalars
     Raises:
         CannotCompile: an operation takes a number only.
     """
-    writer = Writer()
+    writer = Writer(is_training=program.is_training)
     numbers = torch.zeros(len(program.scalars), dtype=torch.float64, device=device)
     new = {node: writer.given(node.name, node.meta["val"]) for node in program.inputs}
     new |= {node: writer.held(node.name, tensor) for node, tensor in program.held.items()}

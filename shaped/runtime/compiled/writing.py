@@ -28,7 +28,8 @@ class Writer:
     return add
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_training: bool = False) -> None:
+        self.is_training = is_training
         self.graph = fx.Graph()
         self._fakes = FakeTensorMode(allow_non_fake_inputs=True)
         self._inputs: list[fx.Node] = []
@@ -87,7 +88,7 @@ class Writer:
         """The finished program; what no output and no write needs is left out."""
         self.graph.output(tuple(outputs))
         self.graph.eliminate_dead_code(is_impure_node=_has_effect)
-        return Program(self.graph, tuple(self._inputs), dict(self._held), tuple(self._scalars))
+        return Program(self.graph, tuple(self._inputs), dict(self._held), tuple(self._scalars), self.is_training)
 
     def _placeholder(self, name: str, value: object) -> fx.Node:
         node = self.graph.placeholder(name)

@@ -85,6 +85,7 @@ def _changed(program: Program, place: int, change: Any) -> Program:
         tuple(new[node] for node in program.inputs),
         {new[node]: tensor for node, tensor in program.held.items()},
         tuple(new[node] for node in program.scalars),
+        program.is_training,
     )
     change(made.operations[place])
     return made
