@@ -186,6 +186,11 @@ def of_several(kind: str, folder: Path) -> Results:
         "uneven rows": run(kind, train=DataLoader(Rows(15), 5)),
         "shown": run(kind, curve=shown, tensorboard=folder / f"{kind} log {rank()}", progress=True),
     }
+    # A training loss that falls is the largest in the first epoch, whose weights are those in the end.
+    best, of_best = {"early_stop": EarlyStop(9, monitor="training loss", mode="max")}, folder / f"best {kind}.pt"
+    run(kind, 2, checkpoint=of_best, **best)
+    result["best"] = run(kind, 3, **best)
+    result["best, resumed"] = run(kind, 3, checkpoint=of_best, start=99, **best)
     run(kind, 1, seed=5, on_epoch=lambda epoch: result.update(seeded={"drawn": float(torch.rand(1))}))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

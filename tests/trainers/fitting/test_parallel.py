@@ -125,6 +125,12 @@ def test_a_resumed_run_is_the_run_that_was_never_stopped_with_the_noise_of_every
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_resumed_run_has_the_best_weights_of_before(kind: str, launched: Any) -> None:
+    first, _, _ = launched(kind)
+    assert same(first["best, resumed"], first["best"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_seed_gives_every_process_numbers_of_its_own(kind: str, launched: Any) -> None:
     first, second, _ = launched(kind)
     drawn = [float(torch.rand(1, generator=torch.Generator().manual_seed(5 + rank))) for rank in range(2)]
