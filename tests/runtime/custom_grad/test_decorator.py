@@ -155,9 +155,9 @@ def test_the_backward_takes_by_name_what_it_needs_and_the_rest_is_freed() -> Non
         return 2 * grad * x, grad
 
     assert gradcheck(shifted, (double(3), double(3)))
-    by = double(3) * 1
+    by = double(3).detach()
     freed = weakref.ref(by)
-    y = shifted(double(3), by.detach())
+    y = shifted(double(3), by)
     del by
     gc.collect()
     assert freed() is None
