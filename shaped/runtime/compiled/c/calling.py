@@ -15,10 +15,12 @@ from shaped.runtime.compiled.c.emission import Emitted
 from shaped.runtime.compiled.c.lowering import Lowered
 from shaped.runtime.compiled.program import CannotCompile, Run
 
-# The source asks for vector loops, and for nothing else of OpenMP; memory of the arena is used for one type after another.
+# The source asks for vector loops, and for nothing else of OpenMP; memory of the arena serves one type after another.
 _FLAGS = ("-fopenmp-simd", "-fno-strict-aliasing")
 # From so many multiplications on, a call is long enough for other threads of Python to run beside it.
 _LONG = 1_000_000
+# More than these ctypes does not take.
+_MOST_ARGUMENTS = 1024
 
 
 def bind(lowered: Lowered, emitted: Emitted) -> Run:
@@ -30,6 +32,9 @@ def bind(lowered: Lowered, emitted: Emitted) -> Run:
     Raises:
         CannotCompile: there is no compiler, or it does not take the source.
     """
+    arguments = 1 + len(lowered.inputs) + len(lowered.outputs) + len(lowered.scalars)
+    if arguments > _MOST_ARGUMENTS:
+        raise CannotCompile(f"{arguments} inputs, outputs and scalars are more than {_MOST_ARGUMENTS}")
     library = c_kernel.load(emitted.source, _FLAGS)
     if library is None:
         raise CannotCompile("the C compiler failed, or there is none (SHAPED_TRACEBACK=1 shows its messages)")

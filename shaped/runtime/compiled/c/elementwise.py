@@ -63,9 +63,7 @@ def _elu_backward(given: Mapping[str, object]) -> str:
     if given["is_result"]:
         slope = "{self_or_result} <= 0 ? {input_scale} * ({self_or_result} + {alpha} * {scale})"
     else:
-        slope = (
-            "{self_or_result} <= 0 ? {input_scale} * {alpha} * {scale} * exp_{T}({self_or_result} * {input_scale})"
-        )
+        slope = "{self_or_result} <= 0 ? {input_scale} * {alpha} * {scale} * exp_{T}({self_or_result} * {input_scale})"
     return f"{{grad_output}} * ({slope} : {{scale}})"
 
 
@@ -133,7 +131,7 @@ FORMULAS: dict[str, Formula] = {
     "leaky_relu": "{self} > 0 ? {self} : {self} * {negative_slope}",
     "leaky_relu_backward": "{self} > 0 ? {grad_output} : {grad_output} * {negative_slope}",
     "hardtanh": "smaller_{T}(larger_{T}({self}, {min_val}), {max_val})",
-    "hardtanh_backward": "{self} <= {min_val} || {self} >= {max_val} ? 0 : {grad_output}",
+    "hardtanh_backward": "{self} > {min_val} && {self} < {max_val} ? {grad_output} : 0",
     "sigmoid": "sigmoid_{T}({self})",
     "sigmoid_backward": "{grad_output} * (1 - {output}) * {output}",
     "tanh": "tanh_{T}({self})",

@@ -90,7 +90,14 @@ def _library() -> list[str]:
     )
     parts = [vectors, functions]
     for kind, integer in (("float", "int32_t"), ("double", "int64_t")):
-        given = {"REAL": kind, "INTEGER": integer, "VECTOR": f"vector_{kind}", "FMA": f"FMA_{kind}", "SUM": f"SUM_{kind}", "NAME(name)": f"name##_{kind}"}
+        given = {
+            "REAL": kind,
+            "INTEGER": integer,
+            "VECTOR": f"vector_{kind}",
+            "FMA": f"FMA_{kind}",
+            "SUM": f"SUM_{kind}",
+            "NAME(name)": f"name##_{kind}",
+        }
         parts += [f"#define {name} {value}" for name, value in given.items()]
         parts.append(product)
         parts += [f"#undef {name.partition('(')[0]}" for name in given]

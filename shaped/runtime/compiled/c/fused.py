@@ -106,7 +106,7 @@ def _uses(piece: Sequence[Elementwise], before: dict[View, Elementwise]) -> _Use
 
 
 def _handed_on(pieces: Sequence[Sequence[Elementwise]], uses: Sequence[_Uses]) -> dict[Elementwise, tuple[str, str]]:
-    """The array in which a value waits for later pieces, and its type. Arrays serve again when their values are done."""
+    """The array in which a value waits for later pieces, and its type. Arrays of values that are done serve again."""
     last = {step: number for number, use in enumerate(uses) for step in use.earlier}
     handed: dict[Elementwise, tuple[str, str]] = {}
     waiting: list[Elementwise] = []

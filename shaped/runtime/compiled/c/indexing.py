@@ -33,12 +33,16 @@ def _lookup(call: Call, table: View, dim: int, index: View, result: View, *, wra
     before, after = indices("b", dim), indices("a", len(table.shape) - dim - 1)
     copy = f"{result.at(*before, *names, *after)} = {table.at(*before, 'row', *after)};"
     find = [f"const int64_t row = {_wrapped(index.at(*names), size) if wraps else index.at(*names)};"]
-    each = loops(names, index.shape, [*find, *loops(after, table.shape[dim + 1 :], [copy])]) if rank else [
-        "{", *find, *loops(after, table.shape[dim + 1 :], [copy]), "}"
-    ]
+    each = (
+        loops(names, index.shape, [*find, *loops(after, table.shape[dim + 1 :], [copy])])
+        if rank
+        else ["{", *find, *loops(after, table.shape[dim + 1 :], [copy]), "}"]
+    )
     lines = loops(before, table.shape[:dim], each) if dim else each
-    message = f"an index is out of range: there are {size} rows" if not wraps else (
-        f"an index is out of bounds for dimension {dim} with size {size}"
+    message = (
+        f"an index is out of range: there are {size} rows"
+        if not wraps
+        else (f"an index is out of bounds for dimension {dim} with size {size}")
     )
     check = _check(index, size, -size if wraps else 0, message)
     return [Kernel(call.comment, [table, index], [result], lines, check=check)]
@@ -53,7 +57,9 @@ def _index_select(call: Call) -> list[Kernel]:
     table, index = call.view("self"), call.view("index")
     if not table.shape:
         raise call.refusal("a scalar")
-    return _lookup(call, table, call.integer("dim") % len(table.shape), index.expand(index.shape or (1,)), call.results[0])
+    return _lookup(
+        call, table, call.integer("dim") % len(table.shape), index.expand(index.shape or (1,)), call.results[0]
+    )
 
 
 def _embedding(call: Call) -> list[Kernel]:

@@ -98,9 +98,7 @@ class View:
 
     def select(self, dims: Sequence[int]) -> View:
         """The view of these dims alone, at the start of the others."""
-        return View(
-            self.buffer, tuple(self.shape[d] for d in dims), tuple(self.strides[d] for d in dims), self.offset
-        )
+        return View(self.buffer, tuple(self.shape[d] for d in dims), tuple(self.strides[d] for d in dims), self.offset)
 
     def narrow(self, dim: int, start: int, length: int) -> View:
         """The elements from `start` on along a dim."""
@@ -118,7 +116,11 @@ class View:
         >>> View(Buffer("x", torch.float32, 12, "input"), (3, 4), (4, 1)).place("i", "j")
         'i * 4 + j'
         """
-        terms = [_times(index if index.isalnum() else f"({index})", stride) for index, stride in zip(indices, self.strides) if stride]
+        terms = [
+            _times(index if index.isalnum() else f"({index})", stride)
+            for index, stride in zip(indices, self.strides)
+            if stride
+        ]
         if self.offset or not terms:
             terms.append(str(self.offset))
         return " + ".join(terms)

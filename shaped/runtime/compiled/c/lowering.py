@@ -61,7 +61,7 @@ def lower(program: Program) -> Lowered:
         elif node.op != "output":
             raise CannotCompile(f"{node.op} {node.target}: only tensors that are given or held can be read")
     for number, node in enumerate(program.outputs):
-        value = values[node] if isinstance(node, fx.Node) else None
+        value = values[node]
         if not isinstance(value, View):
             raise CannotCompile(f"output {number} is no tensor")
         lowered.outputs.append(_output(value, number, lowered))
@@ -242,4 +242,3 @@ def _output(value: View, number: int, lowered: Lowered) -> View:
     copy = Elementwise(f"output {number}", f"v_output_{number}", copied.squeeze(), (value.squeeze(),), "$0")
     add_elementwise(lowered.steps, copy)
     return copied
-

@@ -53,12 +53,12 @@ def reduction(
     inner = indices("r", len(sizes))
     if side_by_side and target.numel:
         column = min(kept, key=lambda dim: steps[dim])
-        lines = _side_by_side(operands, places, kept, column, sizes, strides, inner, value, combine, start, finish, kind)
+        lines = _side_by_side(
+            operands, places, kept, column, sizes, strides, inner, value, combine, start, finish, kind
+        )
     else:
         names = indices("k", len(kept))
-        elements = [
-            _element(one, kept, names, own, inner) for one, own in zip(operands, strides)
-        ]
+        elements = [_element(one, kept, names, own, inner) for one, own in zip(operands, strides)]
         add = f"total = {combine.format(total='total', value=value.format(*elements))};"
         clause = " reduction(+ : total)" if combine == _SUM else None
         body = [add]
@@ -176,7 +176,7 @@ def _loss(call: Call) -> list[Kernel]:
     assert isinstance(formula, str)
     given = {one: call.number(one, source.dtype) for one in ("beta", "delta") if one in call.arguments}
     value = formula.format(self="{0}", target="{1}", T=C_TYPES[source.dtype], **given)
-    shape = torch.broadcast_shapes(source.shape, target.shape)
+    shape: torch.Size = torch.broadcast_shapes(source.shape, target.shape)  # type: ignore[no-untyped-call]  # torch's
     operands = [source.expand(shape), target.expand(shape)]
     finish = f"{{total}} / {shape.numel()}.0" if call.arguments["reduction"] == 1 else "{total}"
     return [reduction(call, operands, value, range(len(shape)), finish=finish)]

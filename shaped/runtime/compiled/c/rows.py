@@ -118,7 +118,9 @@ def _layer_norm(call: Call) -> list[Kernel]:
         f"const double mean = total / {count};",
         *_inner(names[outer:], inner, [f"squares += ({value} - mean) * ({value} - mean);"], "squares"),
         f"const double reciprocal = 1 / sqrt(squares / {count} + {call.number('eps', torch.float64)});",
-        *_inner(names[outer:], inner, [f"{result.at(*names)} = ({kind})(({value} - mean) * reciprocal){scale}{shift};"]),
+        *_inner(
+            names[outer:], inner, [f"{result.at(*names)} = ({kind})(({value} - mean) * reciprocal){scale}{shift};"]
+        ),
         f"{mean.at(*names[:outer])} = ({kind})mean;",
         f"{reciprocal.at(*names[:outer])} = ({kind})reciprocal;",
     ]
@@ -132,9 +134,7 @@ def _layer_norm_backward(call: Call) -> list[Kernel]:
     mean, reciprocal, weight = call.view("mean"), call.view("rstd"), call.optional("weight")
     wanted = call.arguments["output_mask"]
     assert isinstance(wanted, Sequence)
-    to_input, to_weight, to_bias = (
-        place if wish else None for place, wish in zip(call.places, wanted)
-    )
+    to_input, to_weight, to_bias = (place if wish else None for place, wish in zip(call.places, wanted))
     kind, outer, inner = _normalised(call, source)
     names, count = indices("k", len(source.shape)), math.prod(inner)
     slope = gradient.at(*names)

@@ -40,7 +40,7 @@ def _matrices(steps: Sequence[Step]) -> dict[Buffer, tuple[int, int]]:
     for step in steps:
         for view in _touched(step):
             buffer = view.buffer
-            if buffer.role != "temporary" or not isinstance(step, Loop) and step.elsewhere is None:
+            if buffer.role != "temporary" or (isinstance(step, Kernel) and step.elsewhere is None):
                 out.add(buffer)
                 continue
             if len(view.shape) != 2 or not view.is_whole or 1 in view.shape:
@@ -80,7 +80,7 @@ def _gains(step: Step, group: set[Buffer]) -> bool:
 def _by_columns(view: View, turned: Mapping[Buffer, tuple[int, int]]) -> View:
     if view.buffer not in turned:
         return view
-    rows, columns = turned[view.buffer]
+    rows, _ = turned[view.buffer]
     return replace(view, strides=tuple(rows if stride == 1 else 1 for stride in view.strides))
 
 
