@@ -114,6 +114,8 @@ def constant(value: float, dtype: torch.dtype) -> str:
     kind = C_TYPES[dtype]
     if dtype == torch.bool:
         return f"{int(bool(value))}"
+    if not dtype.is_floating_point and not math.isfinite(value):
+        raise CannotCompile(f"there is no {value} of {dtype}")
     if not dtype.is_floating_point:
         return f"INT64_C({int(value)})" if abs(value) >= 2**31 else f"{int(value)}" if value >= 0 else f"({int(value)})"
     value = float(value)

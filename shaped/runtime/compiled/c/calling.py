@@ -69,6 +69,8 @@ def _source(lowered: Lowered, *, is_short: bool, has_faults: bool, names: dict[s
     defaults = ["function=function", "held=held", "like=like", "lock=lock", *(f"t{one}=t{one}" for one in outputs)]
     lines = [f"def run({', '.join([*inputs, *scalars, '*', *defaults])}):"]
     for name, view in zip(inputs, lowered.inputs):
+        if view.numel < 2:
+            continue
         if torch.empty_strided(view.shape, view.strides, device="meta").is_contiguous():
             lines.append(f"    if not {name}.is_contiguous(): {name} = {name}.contiguous()")
         else:

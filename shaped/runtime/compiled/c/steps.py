@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from shaped.runtime.compiled.c.layout import View, conflict
+from shaped.runtime.compiled.c.layout import Buffer, View, conflict
 
 
 @dataclass(eq=False)
@@ -43,28 +43,49 @@ class Loop:
 
     shape: tuple[int, ...]
     steps: list[Elementwise] = field(default_factory=list)
+    # What is read and written, by buffer: a loop may have hundreds of steps, each of which asks whether it can join.
+    _read: dict[Buffer, dict[View, None]] = field(init=False, default_factory=dict)
+    _written: dict[Buffer, dict[View, None]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for step in self.steps:
+            self._note(step)
 
     @property
     def reads(self) -> list[View]:
-        """What is read, in the order of the operations."""
-        return list(dict.fromkeys(view for step in self.steps for view in step.operands))
+        """What is read."""
+        return [view for views in self._read.values() for view in views]
 
     @property
     def writes(self) -> list[View]:
-        """What is written, in the order of the operations."""
-        return list(dict.fromkeys(step.target for step in self.steps))
+        """What is written."""
+        return [view for views in self._written.values() for view in views]
+
+    def append(self, step: Elementwise) -> None:
+        """Do the operation after the others."""
+        self.steps.append(step)
+        self._note(step)
+
+    def _note(self, step: Elementwise) -> None:
+        for view in step.operands:
+            self._read.setdefault(view.buffer, {})[view] = None
+        self._written.setdefault(step.target.buffer, {})[step.target] = None
 
     def accepts(self, step: Elementwise) -> bool:
         """Whether the operation may be the next of this loop."""
         if step.target.shape != self.shape:
             return False
-        touched = (*step.operands, step.target)
-        return not any(
-            conflict(one, other) and one != other
-            for ours, theirs in ((self.writes, touched), (self.reads, [step.target]))
-            for one in ours
-            for other in theirs
-        )
+        return not any(own != view and conflict(own, view) for own, view in self._meets(step))
+
+    def stands_before(self, step: Elementwise) -> bool:
+        """Whether the operation must come after this loop."""
+        return any(conflict(own, view) for own, view in self._meets(step))
+
+    def _meets(self, step: Elementwise) -> Iterator[tuple[View, View]]:
+        """Views of this loop and of the operation that are of one buffer, where one of them is written."""
+        for view in (*step.operands, step.target):
+            yield from ((own, view) for own in self._written.get(view.buffer, ()))
+        yield from ((own, step.target) for own in self._read.get(step.target.buffer, ()))
 
 
 @dataclass(eq=False)
@@ -108,6 +129,13 @@ class Kernel:
     elsewhere: Callable[[Callable[[View], View]], Kernel] | None = None
     right: View | None = None
 
+    def stands_before(self, step: Elementwise) -> bool:
+        """Whether the operation must come after this kernel."""
+        touched = (*step.operands, step.target)
+        return any(conflict(own, view) for own in self.writes for view in touched) or any(
+            conflict(own, step.target) for own in self.reads
+        )
+
 
 Step: TypeAlias = Loop | Kernel
 
@@ -117,16 +145,10 @@ def add_elementwise(steps: list[Step], step: Elementwise) -> None:
 
     It moves before a step only if neither reads or writes what the other writes.
     """
-    touched = (*step.operands, step.target)
     for earlier in reversed(steps):
         if isinstance(earlier, Loop) and earlier.accepts(step):
-            earlier.steps.append(step)
+            earlier.append(step)
             return
-        if _in_conflict(earlier.writes, touched) or _in_conflict(earlier.reads, [step.target]):
+        if earlier.stands_before(step):
             break
     steps.append(Loop(step.target.shape, [step]))
-
-
-def _in_conflict(some: Iterable[View], others: Iterable[View]) -> bool:
-    others = list(others)
-    return any(conflict(one, other) for one in some for other in others)

@@ -68,6 +68,8 @@ def elementwise(dtype: torch.dtype) -> list[Sample]:
         if name in ("fill_", "zero"):
             continue
         for given in (x, near, positive, wide.t(), empty, scalar):
+            if name == "gelu" and given is x:
+                continue  # torch gives NaN for inf, unless there is one element alone: that gives inf, as C does
             samples.append(Sample(getattr(aten, name).default, (given,)))
     two = "add sub rsub mul div maximum minimum eq ne lt le gt ge logical_and logical_or"
     for name in two.split():

@@ -8,6 +8,7 @@
 
 #define LANES ((int64_t)(VECTOR_BYTES / sizeof(REAL)))
 #define WIDTH (2 * LANES)
+#define COLUMNS 3 /* that are read side by side: the processor fetches few streams of memory ahead */
 #define DEPTH 256 /* of a panel, so that it stays in the nearest cache */
 
 static inline VECTOR NAME(load)(const REAL *from)
@@ -233,23 +234,23 @@ static inline void NAME(product_by_dots)(
     const int64_t whole = depth - depth % LANES;
     for (int64_t i = 0; i < rows; i++) {
         const REAL *row = a + i * a_row;
-        for (int64_t j = 0; j < columns; j += 8) {
-            const int64_t width = columns - j < 8 ? columns - j : 8;
-            const REAL *column[8];
-            VECTOR sums[8];
+        for (int64_t j = 0; j < columns; j += COLUMNS) {
+            const int64_t width = columns - j < COLUMNS ? columns - j : COLUMNS;
+            const REAL *column[COLUMNS];
+            VECTOR sums[COLUMNS];
 #pragma GCC unroll 8
-            for (int l = 0; l < 8; l++) {
+            for (int l = 0; l < COLUMNS; l++) {
                 column[l] = b + (j + (l < width ? l : 0)) * b_column;
                 sums[l] = (VECTOR){0};
             }
             for (int64_t k = 0; k < whole; k += LANES) {
                 const VECTOR left = NAME(load)(row + k);
 #pragma GCC unroll 8
-                for (int l = 0; l < 8; l++)
+                for (int l = 0; l < COLUMNS; l++)
                     sums[l] = FMA(left, NAME(load)(column[l] + k), sums[l]);
             }
 #pragma GCC unroll 8
-            for (int l = 0; l < 8; l++) {
+            for (int l = 0; l < COLUMNS; l++) {
                 if (l >= width)
                     break;
                 REAL sum = NAME(sum_of_lanes)(sums[l]);
@@ -264,4 +265,5 @@ static inline void NAME(product_by_dots)(
 #undef LANES
 #undef WIDTH
 #undef DEPTH
+#undef COLUMNS
 #undef TILE_ARGUMENTS
