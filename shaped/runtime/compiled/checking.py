@@ -135,6 +135,8 @@ def _held_to(actual: Tensor, bounded: Bounded, name: str) -> float:
     budget = compare(actual, bounded, name)
     if budget.rho > 1:
         raise CheckFailed(str(budget))
+    if not budget.compared and actual.numel():
+        raise CannotCompile(f"it cannot be checked: {budget}")
     return budget.rho
 
 

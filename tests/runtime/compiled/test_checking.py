@@ -8,9 +8,10 @@ from torch import Tensor, nn
 from torch.optim import Adam
 
 from shaped.runtime import c_kernel
-from shaped.runtime.compiled import CheckFailed, c, straight_line
-from shaped.runtime.compiled.checking import Trials, check_exactly, check_within_budget
+from shaped.runtime.compiled import CannotCompile, CheckFailed, c, straight_line
+from shaped.runtime.compiled.checking import Expected, Trials, check_exactly, check_within_budget
 from shaped.runtime.compiled.program import Program
+from shaped.runtime.compiled.writing import Writer, aten
 from tests.runtime.compiled.programs import faulty_programs, faulty_sources, program_of_step, trials_of
 from tests.runtime.compiled.training import perceptron
 
@@ -71,6 +72,18 @@ def test_the_message_names_the_call_the_tensor_and_the_numbers() -> None:
 def test_torchs_own_kernels_are_within_the_budget() -> None:
     program, trials = example()
     assert 0 < check_within_budget(straight_line.build(program), program, trials) <= 1
+
+
+def test_what_rounding_may_change_without_limit_is_not_held_to_anything_and_so_is_refused() -> None:
+    writer = Writer()
+    x = writer.given("x", torch.zeros(4))
+    program = writer.program(
+        [writer(aten.reciprocal.default, writer(aten.sub.Tensor, writer(aten.mul.Tensor, x, x), x))]
+    )
+    run = straight_line.build(program)
+    ones = [torch.ones(4)]
+    with pytest.raises(CannotCompile, match="nothing of call 1: result 0 was compared"):
+        check_within_budget(run, program, Trials([ones], lambda number: (), [Expected(run(*ones), {})]))
 
 
 @needs_a_compiler
