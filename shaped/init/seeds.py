@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from shaped.init.schemes import SchemeError, valid_int
-from shaped.init.splitmix64 import GAMMA, splitmix64
+from shaped.init.splitmix64 import splitmix64
+from shaped.spec.splitmix64 import GAMMA
 
 
 def parameter_seed(seed: int, name: str) -> int:

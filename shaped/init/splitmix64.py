@@ -6,11 +6,9 @@ Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (20
 from __future__ import annotations
 
 from shaped.init.schemes import valid_int
+from shaped.spec.splitmix64 import FIRST_MULTIPLIER, GAMMA, SECOND_MULTIPLIER
 
 MASK = 2**64 - 1
-GAMMA = 0x9E3779B97F4A7C15
-FIRST_MULTIPLIER = 0xBF58476D1CE4E5B9
-SECOND_MULTIPLIER = 0x94D049BB133111EB
 
 
 def splitmix64(x: int) -> int:

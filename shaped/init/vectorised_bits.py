@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from shaped.init.splitmix64 import FIRST_MULTIPLIER, GAMMA, SECOND_MULTIPLIER, splitmix64
+from shaped.init.splitmix64 import splitmix64
+from shaped.spec.splitmix64 import FIRST_MULTIPLIER, GAMMA, SECOND_MULTIPLIER
 
 _LOW_32 = 2**32 - 1
 

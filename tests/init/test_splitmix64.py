@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shaped.init.splitmix64 import FIRST_MULTIPLIER, GAMMA, MASK, SECOND_MULTIPLIER, low_bits, rand01, splitmix64
+from shaped.init.splitmix64 import MASK, low_bits, rand01, splitmix64
+from shaped.spec.splitmix64 import FIRST_MULTIPLIER, GAMMA, SECOND_MULTIPLIER
 from tests.init.golden import KEY, LOW_BITS, MIXED_WORDS, NUMBERS_01, NUMBERS_01_OF_KEY
 
 ANY_INT = st.integers(-(2**70), 2**70)

@@ -11,7 +11,8 @@ from jaxtyping import Int64
 from torch import Tensor
 from torch.utils.data import Sampler, default_collate
 
-from shaped.runtime.data.shuffling import require_whole, shuffled
+from shaped.runtime.arguments import require_whole
+from shaped.runtime.data.shuffling import shuffled
 
 Batch = TypeVar("Batch")
 Example = TypeVar("Example", covariant=True)
@@ -44,7 +45,7 @@ class BatchSampler(Sampler[list[int]]):
     `shaped.trainers.fit` does so, and a resumed run has the batches of the run that was never stopped.
 
     Args:
-        data: the data, or how many examples they have.
+        data: the data, as `Batches` takes them, or how many examples they have.
         batch_size: how many examples a batch has.
         seed: chooses the orders; any whole number.
         shuffle: whether to shuffle at all; else the order is that of the data.
@@ -61,14 +62,14 @@ class BatchSampler(Sampler[list[int]]):
 
     def __init__(
         self,
-        data: Sized | int,
+        data: Sized | Tensor | HasTensors[tuple[Tensor, ...]] | int,
         batch_size: int,
         *,
         seed: int = 0,
         shuffle: bool = True,
         drop_last: bool = False,
     ) -> None:
-        self.count = len(data) if isinstance(data, Sized) else require_whole("data", data)
+        self.count = _count(data)
         self.batch_size = require_whole("batch_size", batch_size)
         self.seed = require_whole("seed", seed)
         self.shuffle = shuffle
@@ -114,7 +115,8 @@ class Batches(Generic[Batch]):
         seed: chooses the orders; any whole number.
         shuffle: whether to shuffle at all; else the order is that of the data.
         drop_last: whether to leave out a last batch of fewer examples.
-        collate: makes a batch of a list of examples, where `data` are no tensors; by default as a `DataLoader` does.
+        collate: makes a batch of a list of examples, which are `data[i]` then, whatever `data` is. By default batches
+            of what is no tensors are made as a `DataLoader` makes them.
 
     Raises:
         TypeError: `data` cannot be taken apart, or a number is no whole number.
@@ -180,28 +182,25 @@ class Batches(Generic[Batch]):
         seed: int = 0,
         shuffle: bool = True,
         drop_last: bool = False,
-        collate: Callable[[list[Any]], Batch] = default_collate,
+        collate: Callable[[list[Any]], Batch] | None = None,
     ) -> None:
         self.data = data
         self.batch_size = batch_size
-        self.collate = collate
-        self._tensors = _tensors_of(data)
+        self.collate: Callable[[list[Any]], Any] = collate or default_collate
+        self._tensors = _tensors_of(data) if collate is None else None
         if self._tensors is not None:
             count = _rows(self._tensors)
-        elif isinstance(data, list) and collate is default_collate and any(isinstance(one, Tensor) for one in data):
-            raise TypeError(
-                "data is a list of tensors: for rows of each of them give a tuple, for one example each "
-                "torch.stack(data), or collate"
-            )
-        elif isinstance(data, Mapping):
-            raise TypeError(f"data is a {type(data).__name__}, which has no example i: give a tuple of its tensors")
-        elif hasattr(data, "__len__") and hasattr(data, "__getitem__"):
-            count = len(cast(Examples[Any], data))
         else:
-            raise TypeError(
-                f"data is a {type(data).__name__}: a tensor, a tuple of tensors, or what has a length and gives "
-                "example i by data[i] is needed"
-            )
+            if collate is None:
+                _require_examples(data)
+            if isinstance(data, Mapping):
+                raise TypeError(f"data is a {type(data).__name__}, which has no example i: give a tuple of its tensors")
+            if not hasattr(data, "__len__") or not hasattr(data, "__getitem__"):
+                raise TypeError(
+                    f"data is a {type(data).__name__}: a tensor, a tuple of tensors, or what has a length and gives "
+                    "example i by data[i] is needed"
+                )
+            count = len(cast(Examples[Any], data))
         self.batch_sampler = BatchSampler(count, batch_size, seed=seed, shuffle=shuffle, drop_last=drop_last)
 
     def set_epoch(self, epoch: int) -> None:
@@ -228,6 +227,36 @@ def _tensors_of(data: object) -> tuple[Tensor, ...] | None:
     if isinstance(tensors, tuple) and tensors and all(isinstance(one, Tensor) for one in tensors):
         return tensors
     return None
+
+
+def _require_examples(data: object) -> None:
+    """Refuse columns that would be taken for examples: torch would stack them, or fail at the first batch."""
+    if not isinstance(data, (list, tuple)):
+        return
+    # Arrays have a shape, as tensors do.
+    columns = [one for one in data if hasattr(one, "shape") and len(one.shape) > 0]
+    if columns and isinstance(data, tuple):
+        other = next(one for one in data if not isinstance(one, Tensor))
+        raise TypeError(
+            f"data is a tuple that has a {type(other).__name__}: for rows of each of them give tensors "
+            "(torch.from_numpy(...)), for one example each a list, and collate"
+        )
+    if any(isinstance(one, Tensor) for one in columns):
+        raise TypeError(
+            "data is a list of tensors: for rows of each of them give a tuple, for one example each "
+            "torch.stack(data), or collate"
+        )
+
+
+def _count(data: object) -> int:
+    """How many examples data have; a number is how many."""
+    if (tensors := _tensors_of(data)) is not None:
+        return _rows(tensors)
+    if isinstance(data, Sized):
+        return len(data)
+    if not hasattr(data, "__index__"):
+        raise TypeError(f"data is a {type(data).__name__}: what has a length is needed, or the number of examples")
+    return require_whole("data", data)
 
 
 def _rows(tensors: Sequence[Tensor]) -> int:

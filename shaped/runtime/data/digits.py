@@ -6,6 +6,7 @@ from importlib import import_module
 
 import torch
 
+from shaped.runtime.arguments import require_whole
 from shaped.runtime.data.images import DigitImages
 from shaped.runtime.data.shuffling import shuffled
 
@@ -26,6 +27,7 @@ def digits(seed: int = 0, held_out: int = 360) -> tuple[DigitImages, DigitImages
     Raises:
         ImportError: scikit-learn is not installed (`pip install 'shaped[data]'`).
         ValueError: so many cannot be held out.
+        TypeError: a number is no whole number.
 
     >>> training, held_out = digits(seed=0, held_out=300)
     >>> training.images.shape, held_out.labels.shape
@@ -37,7 +39,7 @@ def digits(seed: int = 0, held_out: int = 360) -> tuple[DigitImages, DigitImages
         raise ImportError("digits come with scikit-learn: pip install 'shaped[data]'") from error
     images = torch.tensor(loaded.data, dtype=torch.float32).reshape(-1, 1, 8, 8) / 16
     labels = torch.tensor(loaded.target, dtype=torch.int64)
-    if type(held_out) is not int or not 0 < held_out < len(images):
+    if not 0 < require_whole("held_out", held_out) < len(images):
         raise ValueError(f"held_out is {held_out!r}: a number of images from 1 to {len(images) - 1} is needed")
     order = shuffled(len(images), seed)
     kept, out = order[held_out:], order[:held_out]

@@ -21,6 +21,7 @@ import torch
 from jaxtyping import Shaped
 from torch import Tensor
 
+from shaped.runtime.arguments import require_tensor
 from shaped.runtime.atomic import replacing
 from shaped.runtime.tensor_types import dtype_name
 
@@ -88,8 +89,10 @@ def write_idx(path: str | os.PathLike[str], tensor: Tensor) -> None:
 
     Raises:
         ValueError: the format has no such dtype or shape.
+        TypeError: it is no tensor.
     """
     codes = {dtype: code for code, dtype in DTYPES.items()}
+    require_tensor("write_idx: tensor", tensor)
     if tensor.dtype not in codes:
         able = ", ".join(dtype_name(dtype) for dtype in codes)
         raise ValueError(f"write_idx: the tensor is {dtype_name(tensor.dtype)}, and an IDX file holds {able}")

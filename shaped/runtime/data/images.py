@@ -6,6 +6,8 @@ from jaxtyping import Float32, Int64
 from torch import Tensor
 from torch.utils.data import TensorDataset
 
+from shaped.runtime.arguments import require_tensor
+
 
 class LabelledImages(TensorDataset):
     """Images with one label each.
@@ -18,11 +20,14 @@ class LabelledImages(TensorDataset):
 
     Raises:
         ValueError: the counts differ.
+        TypeError: they are no tensors.
     """
 
     tensors: tuple[Tensor, Tensor]
 
     def __init__(self, images: Float32[Tensor, "n channels height width"], labels: Int64[Tensor, "n"]) -> None:
+        for name, given in {"images": images, "labels": labels}.items():
+            require_tensor(name, given)
         if len(images) != len(labels):
             raise ValueError(f"there are {len(images)} images, but {len(labels)} labels")
         super().__init__(images, labels)

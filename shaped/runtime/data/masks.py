@@ -14,6 +14,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from shaped.errors import DtypeError, ShapeError
+from shaped.runtime.arguments import require_tensor, require_whole
 from shaped.runtime.tensor_types import dtype_name
 
 TrueMeans: TypeAlias = Literal["keep", "mask"]
@@ -63,6 +64,7 @@ def padding_mask(
     Raises:
         NothingToAttendError: a sequence has length 0.
         ValueError: a length is negative or above `max_len`, or `true_means` is neither of the two.
+        TypeError: `lengths` is no tensor, or `max_len` no whole number.
         shaped.errors.Fault: `lengths` are no integers of one dim.
 
     >>> padding_mask(torch.tensor([3, 1]), 3, true_means="keep").int().tolist()
@@ -71,6 +73,8 @@ def padding_mask(
     [[[0, 0, 0]], [[0, 1, 1]]]
     """
     _require_polarity("padding_mask", true_means)
+    require_tensor("padding_mask: lengths", lengths)
+    max_len = require_whole("padding_mask: max_len", max_len)
     if lengths.dim() != 1:
         raise ShapeError("padding_mask", "lengths have one dim, (batch,)", f"{tuple(lengths.shape)}")
     if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
@@ -102,6 +106,7 @@ def causal_mask(
     [[[1, 0, 0], [1, 1, 0], [1, 1, 1]]]
     """
     _require_polarity("causal_mask", true_means)
+    n = require_whole("causal_mask: n", n)
     if n < 1:
         raise ValueError(f"causal_mask: n is {n}: 1 position or more is needed")
     keep = torch.ones(1, n, n, dtype=torch.bool, device=device).tril()
@@ -117,6 +122,8 @@ def combine_masks(*masks: Bool[Tensor, "..."], true_means: TrueMeans) -> Bool[Te
 
     Raises:
         NothingToAttendError: nothing is left for a query: see `require_attendable`.
+        TypeError: a mask is no tensor.
+        shaped.errors.Fault: a mask is not bool, or the shapes do not broadcast.
 
     >>> padding = padding_mask(torch.tensor([1, 2]), 2, true_means="keep")
     >>> combine_masks(padding, causal_mask(2, true_means="keep"), true_means="keep").int().tolist()
@@ -126,8 +133,13 @@ def combine_masks(*masks: Bool[Tensor, "..."], true_means: TrueMeans) -> Bool[Te
     if not masks:
         raise ValueError("combine_masks: there is no mask")
     for number, mask in enumerate(masks):
-        if mask.dtype != torch.bool:
+        if require_tensor(f"combine_masks: mask {number}", mask).dtype != torch.bool:
             raise DtypeError("combine_masks", "masks are bool", f"mask {number} is {dtype_name(mask.dtype)}")
+    try:
+        torch.broadcast_shapes(*(mask.shape for mask in masks))  # type: ignore[no-untyped-call]  # torch's own
+    except RuntimeError:
+        shapes = " and ".join(str(tuple(mask.shape)) for mask in masks)
+        raise ShapeError("combine_masks", "the masks do not broadcast", shapes) from None
     combined = reduce(torch.logical_and if true_means == "keep" else torch.logical_or, masks)
     return require_attendable(combined, true_means=true_means)
 
@@ -151,7 +163,7 @@ def require_attendable(mask: Bool[Tensor, "..."], *, true_means: TrueMeans) -> B
 NaN: leave the row out, or give it one position to attend to
     """
     _require_polarity("require_attendable", true_means)
-    if mask.dtype != torch.bool:
+    if require_tensor("require_attendable: mask", mask).dtype != torch.bool:
         raise DtypeError("require_attendable", "a mask is bool", dtype_name(mask.dtype))
     if mask.dim() < 2:
         raise ShapeError(

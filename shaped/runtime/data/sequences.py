@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Number
 from typing import NamedTuple
 
 import torch
@@ -11,13 +12,14 @@ from jaxtyping import Int64, Shaped
 from torch import Tensor
 
 from shaped.errors import DeviceError, DtypeError, Fault, ShapeError
+from shaped.runtime.arguments import require_tensor, require_whole
 from shaped.runtime.tensor_types import dtype_name
 
 IGNORE_INDEX = -100  # of torch's cross_entropy and nll_loss, unless they are told another
 
 
 def pad_sequence(
-    sequences: Sequence[Shaped[Tensor, "length *features"]], *, padding: float
+    sequences: Iterable[Shaped[Tensor, "length *features"]], *, padding: float
 ) -> tuple[Shaped[Tensor, "batch len *features"], Int64[Tensor, "batch"]]:
     """Sequences one below the other, each filled up behind its end.
 
@@ -34,6 +36,7 @@ def pad_sequence(
 
     Raises:
         ValueError: there is no sequence.
+        TypeError: one is no tensor, or `padding` is no number.
         shaped.errors.Fault: a sequence differs from the first; says which, and in what. Or its dtype cannot hold
             `padding`.
 
@@ -45,7 +48,7 @@ def pad_sequence(
 
 
 def pad_targets(
-    targets: Sequence[Shaped[Tensor, "length *positions"]], *, ignore_index: int = IGNORE_INDEX
+    targets: Iterable[Shaped[Tensor, "length *positions"]], *, ignore_index: int = IGNORE_INDEX
 ) -> Shaped[Tensor, "batch len *positions"]:
     """Targets one below the other, filled up with the class that the loss leaves out of its sum and of its mean.
 
@@ -55,13 +58,15 @@ def pad_targets(
 
     Raises:
         ValueError: there is no target.
+        TypeError: one is no tensor.
         shaped.errors.Fault: a target is no int64, or differs from the first.
 
     >>> pad_targets([torch.tensor([1, 2, 3]), torch.tensor([4])]).tolist()
     [[1, 2, 3], [4, -100, -100]]
     """
+    targets = list(targets)
     for number, target in enumerate(targets):
-        if target.dtype != torch.int64:
+        if require_tensor(f"pad_targets: target {number}", target).dtype != torch.int64:
             raise DtypeError(
                 "pad_targets",
                 "ignore_index is for classes, which are int64: scores and values are padded by pad_sequence, and "
@@ -86,12 +91,15 @@ class PaddedBatch(NamedTuple):
 class PadCollate:
     """Makes a padded batch of (input, target) examples: `DataLoader(dataset, collate_fn=PadCollate(padding=0))`.
 
-    Targets that are sequences are padded with `ignore_index`; targets without dims, one class for a whole sequence, are
-    stacked. It can be sent to worker processes.
+    Targets that are sequences are padded with `ignore_index`; numbers and tensors without dims, one target for a whole
+    sequence, are stacked. It can be sent to worker processes.
 
     Args:
         padding: what the inputs are filled up with: see `pad_sequence`.
         ignore_index: what the targets are filled up with: that of the loss.
+
+    Raises:
+        TypeError: an example is no pair (input, target) of tensors.
 
     >>> collate = PadCollate(padding=0)
     >>> batch = collate([(torch.tensor([5, 6]), torch.tensor([6, 7])), (torch.tensor([8]), torch.tensor([9]))])
@@ -102,23 +110,50 @@ class PadCollate:
     padding: float
     ignore_index: int = IGNORE_INDEX
 
-    def __call__(self, examples: Sequence[tuple[Tensor, Tensor]]) -> PaddedBatch:
+    def __post_init__(self) -> None:
+        given: object = self.padding
+        if isinstance(given, (list, tuple)):
+            raise TypeError("padding is a list of examples: write collate_fn=PadCollate(padding=0), not the class")
+        require_whole("ignore_index", self.ignore_index)
+
+    def __call__(self, examples: Sequence[tuple[Tensor, Tensor | float]]) -> PaddedBatch:
         """The batch of some examples."""
+        for number, example in enumerate(examples):
+            _require_pair(number, example)
         inputs, lengths = pad_sequence([example[0] for example in examples], padding=self.padding)
-        targets = [example[1] for example in examples]
+        # A class is often a plain number, of which torch's own collate makes a tensor too.
+        targets = [
+            torch.tensor(target)
+            if isinstance(target, (bool, int, float))
+            else require_tensor(f"target {number}", target)
+            for number, (_, target) in enumerate(examples)
+        ]
         if all(target.dim() == 0 for target in targets):
             return PaddedBatch(inputs, lengths, torch.stack(targets))
         return PaddedBatch(inputs, lengths, pad_targets(targets, ignore_index=self.ignore_index))
 
 
-def _padded(operation: str, sequences: Sequence[Tensor], padding: float) -> tuple[Tensor, Tensor]:
+def _require_pair(number: int, example: object) -> None:
+    """Refuse an example of which a part would be lost, or that has no parts."""
+    if isinstance(example, (tuple, list)):
+        if len(example) == 2:
+            return
+        size = f" of {len(example)}"
+    else:
+        size = ""
+        raise TypeError(f"example {number} is a {type(example).__name__}{size}, not (input, target)")
+
+
+def _padded(operation: str, given: Iterable[Tensor], padding: float) -> tuple[Tensor, Tensor]:
+    sequences = list(given)
     if len(sequences) == 0:
         raise ValueError(f"{operation}: there is no sequence, so neither a shape nor a dtype")
     first = sequences[0]
     for number, one in enumerate(sequences):
+        require_tensor(f"{operation}: sequence {number}", one)
         if fault := _difference(operation, first, one, number):
             raise fault
-    _require_holds(operation, first.dtype, padding)
+    padding = _held(operation, first.dtype, padding)
     lengths = [len(one) for one in sequences]
     padded = first.new_full((len(sequences), max(lengths), *first.shape[1:]), padding)
     for row, (one, length) in enumerate(zip(sequences, lengths)):
@@ -143,15 +178,17 @@ def _difference(operation: str, first: Tensor, one: Tensor, number: int) -> Faul
     return None
 
 
-def _require_holds(operation: str, dtype: torch.dtype, padding: float) -> None:
-    """Refuse a padding that the dtype would make another number of, without a word."""
+def _held(operation: str, dtype: torch.dtype, padding: float) -> float:
+    """The padding as the dtype holds it. One that it would make another number of, without a word, is refused."""
+    if not isinstance(padding, Number) and not hasattr(padding, "__index__"):
+        raise TypeError(f"padding is {padding!r}: a number is needed")
     if dtype.is_floating_point or dtype.is_complex:
-        is_held = (
-            abs(padding) <= torch.finfo(dtype).max or padding in (float("inf"), float("-inf")) or padding != padding
-        )
-    elif dtype == torch.bool:
-        is_held = padding in (0, 1)
-    else:
-        is_held = isinstance(padding, int) and torch.iinfo(dtype).min <= padding <= torch.iinfo(dtype).max
-    if not is_held:
-        raise DtypeError(operation, "the sequences cannot hold the padding", f"{dtype_name(dtype)} and {padding!r}")
+        is_held = padding != padding or abs(padding) == float("inf") or abs(padding) <= torch.finfo(dtype).max
+        if is_held:
+            return padding
+    elif hasattr(padding, "__index__") or float(padding).is_integer():
+        whole = int(padding)
+        least, most = (0, 1) if dtype == torch.bool else (torch.iinfo(dtype).min, torch.iinfo(dtype).max)
+        if least <= whole <= most:
+            return whole
+    raise DtypeError(operation, "the sequences cannot hold the padding", f"{dtype_name(dtype)} and {padding!r}")

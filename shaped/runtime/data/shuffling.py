@@ -6,17 +6,12 @@ these are integers, so nothing is rounded.
 
 from __future__ import annotations
 
-import operator
-
 import torch
 from jaxtyping import Int64
 from torch import Tensor
 
-# SplitMix64's, as in `shaped.init.splitmix64`. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number
-# generators" (2014).
-_GAMMA = 0x9E3779B97F4A7C15
-_FIRST_MULTIPLIER = 0xBF58476D1CE4E5B9
-_SECOND_MULTIPLIER = 0x94D049BB133111EB
+from shaped.runtime.arguments import require_whole
+from shaped.spec.splitmix64 import FIRST_MULTIPLIER, GAMMA, SECOND_MULTIPLIER
 
 
 def shuffled(count: int, seed: int, epoch: int = 0) -> Int64[Tensor, "{count}"]:
@@ -36,25 +31,11 @@ def shuffled(count: int, seed: int, epoch: int = 0) -> Int64[Tensor, "{count}"]:
     return torch.argsort(_mixed(torch.arange(count) + start), stable=True)
 
 
-def require_whole(name: str, value: object) -> int:
-    """A whole number of any kind, such as numpy's, as an int.
-
-    Raises:
-        TypeError: it is none; True and False are none either.
-    """
-    if isinstance(value, bool):
-        raise TypeError(f"{name} is {value!r}: a whole number is needed")
-    try:
-        return operator.index(value)  # type: ignore[arg-type]  # which says itself what is no whole number
-    except TypeError:
-        raise TypeError(f"{name} is {value!r}: a whole number is needed") from None
-
-
 def _mixed(words: Tensor) -> Tensor:
     """SplitMix64 of each int64. Their sums and products wrap, so they are those of 64-bit words."""
-    words = words + _as_int64(_GAMMA)
-    words = _xor_shifted(words, 30).mul(_as_int64(_FIRST_MULTIPLIER))
-    words = _xor_shifted(words, 27).mul(_as_int64(_SECOND_MULTIPLIER))
+    words = words + _as_int64(GAMMA)
+    words = _xor_shifted(words, 30).mul(_as_int64(FIRST_MULTIPLIER))
+    words = _xor_shifted(words, 27).mul(_as_int64(SECOND_MULTIPLIER))
     return _xor_shifted(words, 31)
 
 

@@ -110,6 +110,17 @@ def test_a_list_of_tensors_is_examples_where_it_is_said_how_they_are_collated() 
     assert [len(batch) for batch in batches] == [3, 3]
 
 
+@pytest.mark.parametrize("data", [X, TensorDataset(X)])
+def test_a_collate_function_is_given_examples_of_tensors_too(data: Any) -> None:
+    assert list(Batches(data, 4, collate=len)) == [4, 4, 2]
+
+
+def test_a_sampler_counts_the_rows_of_a_tuple_of_tensors() -> None:
+    assert list(BatchSampler((X, Y), 3)) == list(BatchSampler(10, 3))
+    with pytest.raises(TypeError, match="data is a list_iterator: what has a length is needed, or the number"):
+        BatchSampler(iter([1]), 3)  # type: ignore[arg-type]  # on purpose
+
+
 def test_all_of_it_can_be_sent_to_another_process() -> None:
     for batches in (Batches((X, Y), 3), Batches(Squares(), 3), BatchSampler(10, 3)):
         copied = pickle.loads(pickle.dumps(batches))
@@ -150,6 +161,8 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ((X, Y[:9]), {"batch_size": 1}, ValueError, "the tensors of data have different numbers of rows: 10, 9"),
         ((X, Y[0]), {"batch_size": 1}, ValueError, "tensor 1 of data has no dims, so it has no rows"),
         ([X, X], {"batch_size": 1}, TypeError, "data is a list of tensors: for rows of each of them give a tuple"),
+        ((X, Y.numpy()), {"batch_size": 1}, TypeError, r"a tuple that has a ndarray: .* \(torch.from_numpy"),
+        ((X.numpy(), Y.numpy()), {"batch_size": 1}, TypeError, "a tuple that has a ndarray: for rows of each"),
         ({"x": X}, {"batch_size": 1}, TypeError, "data is a dict, which has no example i"),
         (iter([1]), {"batch_size": 1}, TypeError, "data is a list_iterator: a tensor, a tuple of tensors, or"),
     ],

@@ -53,9 +53,20 @@ def test_images_and_labels_are_of_one_count() -> None:
         LabelledImages(torch.zeros(2, 1, 8, 8), torch.zeros(3).long())
 
 
-@pytest.mark.parametrize("held_out", [0, 1797, -1, 0.2, True])
+def test_arrays_are_no_images() -> None:
+    with pytest.raises(TypeError, match=r"images is a ndarray: a tensor is needed: torch.from_numpy"):
+        LabelledImages(torch.zeros(2, 1, 8, 8).numpy(), torch.zeros(2).long())  # type: ignore[arg-type]  # on purpose
+
+
+@pytest.mark.parametrize("held_out", [0, 1797, -1])
 def test_what_cannot_be_held_out_is_refused(held_out: int) -> None:
     with pytest.raises(ValueError, match=f"held_out is {held_out!r}: a number of images from 1 to 1796 is needed"):
+        digits(held_out=held_out)
+
+
+@pytest.mark.parametrize("held_out", [0.2, True])
+def test_a_share_is_no_number_of_images(held_out: int) -> None:
+    with pytest.raises(TypeError, match=f"held_out is {held_out!r}: a whole number is needed"):
         digits(held_out=held_out)
 
 

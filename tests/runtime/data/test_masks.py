@@ -167,6 +167,18 @@ def test_what_is_no_mask_is_refused() -> None:
         require_attendable(torch.ones(2, 2).long(), true_means="keep")
     with pytest.raises(ShapeError, match=r"require_attendable: \(2,\): a mask has queries and keys"):
         require_attendable(torch.ones(2, dtype=torch.bool), true_means="keep")
+    with pytest.raises(ShapeError, match=r"\(3, 1, 3\) and \(1, 4, 4\): the masks do not broadcast"):
+        combine_masks(padding_mask(LENGTHS, 3, true_means="keep"), causal_mask(4, true_means="keep"), true_means="keep")
+
+
+def test_arrays_and_lists_are_refused_by_name() -> None:
+    mask = causal_mask(2, true_means="keep")
+    with pytest.raises(TypeError, match=r"padding_mask: lengths is a list: a tensor is needed: torch.tensor"):
+        padding_mask([3, 1], 3, true_means="keep")  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(TypeError, match=r"combine_masks: mask 1 is a ndarray: a tensor is needed: torch.from_numpy"):
+        combine_masks(mask, mask.numpy(), true_means="keep")  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(TypeError, match=r"causal_mask: n is 3.0: a whole number is needed"):
+        causal_mask(3.0, true_means="keep")  # type: ignore[arg-type]  # on purpose
 
 
 def test_masks_are_made_on_the_device_that_is_asked_for() -> None:

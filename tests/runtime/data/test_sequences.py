@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -120,6 +121,8 @@ def test_a_padding_that_the_dtype_cannot_hold_is_refused(dtype: torch.dtype, pad
         ([torch.zeros(2), torch.zeros(2).long()], DtypeError, "float32 and int64: sequences 0 and 1 differ in dtype"),
         ([torch.zeros(2), torch.zeros(2, device="meta")], DeviceError, "cpu, meta: sequences 0 and 1 are not on one"),
         ([], ValueError, "pad_sequence: there is no sequence"),
+        ([torch.ones(1), [1, 2]], TypeError, r"sequence 1 is a list: a tensor is needed: torch.tensor"),
+        ([torch.ones(1).numpy()], TypeError, r"sequence 0 is a ndarray: a tensor is needed: torch.from_numpy"),
     ],
 )
 def test_sequences_that_make_no_tensor_are_refused_by_number(
@@ -127,6 +130,35 @@ def test_sequences_that_make_no_tensor_are_refused_by_number(
 ) -> None:
     with pytest.raises(error, match=message):
         pad_sequence(sequences, padding=0)
+
+
+@pytest.mark.parametrize("padding", [7, 7.0, np.int64(7), np.float32(7), torch.tensor(7)])
+def test_a_whole_number_of_any_kind_is_a_padding(padding: Any) -> None:
+    assert pad_sequence([torch.tensor([1, 2]), torch.tensor([3])], padding=padding)[0].tolist() == [[1, 2], [3, 7]]
+
+
+def test_what_is_no_number_is_no_padding() -> None:
+    for sequence in (torch.ones(1), torch.ones(1).long()):
+        with pytest.raises(TypeError, match="padding is None: a"):
+            pad_sequence([sequence], padding=None)  # type: ignore[arg-type]  # on purpose
+
+
+def test_sequences_may_come_from_a_generator() -> None:
+    rows = [torch.tensor([1, 2]), torch.tensor([3])]
+    assert pad_sequence((row for row in rows), padding=0)[1].tolist() == [2, 1]
+    assert pad_targets(row for row in rows).tolist() == [[1, 2], [3, -100]]
+
+
+@pytest.mark.parametrize(
+    "targets, error, message",
+    [
+        ([[1, 2]], TypeError, "pad_targets: target 0 is a list: a tensor is needed"),
+        ([torch.ones(2)], DtypeError, "target 0 is float32: ignore_index is for classes"),
+    ],
+)
+def test_what_are_no_classes_are_refused(targets: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        pad_targets(targets)
 
 
 def pairs() -> list[tuple[Tensor, Tensor]]:
@@ -154,6 +186,33 @@ def test_one_class_for_each_sequence_is_stacked() -> None:
     assert inputs.shape == (2, 3, 2)
     assert lengths.tolist() == [3, 1]
     assert targets.tolist() == [4, 5]
+
+
+def test_plain_numbers_are_stacked_as_torch_stacks_them() -> None:
+    classes = PadCollate(padding=0)([(torch.zeros(3), 4), (torch.zeros(1), 5)]).targets
+    assert torch.equal(classes, torch.tensor([4, 5]))
+    values = PadCollate(padding=0)([(torch.zeros(3), 0.5)]).targets
+    assert (values.dtype, values.tolist()) == (torch.float32, [0.5])
+
+
+@pytest.mark.parametrize(
+    "example, message",
+    [
+        ({"x": torch.zeros(2)}, r"example 0 is a dict, not \(input, target\)"),
+        (torch.zeros(2), r"example 0 is a Tensor, not \(input, target\)"),
+        ((torch.zeros(2),) * 3, r"example 0 is a tuple of 3, not \(input, target\)"),
+        ((torch.zeros(2), None), "target 0 is a NoneType: a tensor is needed"),
+    ],
+)
+def test_what_is_no_pair_of_input_and_target_is_refused(example: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        PadCollate(padding=0)([example])
+
+
+def test_the_class_in_place_of_a_collate_function_is_refused() -> None:
+    loader = DataLoader(pairs(), batch_size=2, collate_fn=PadCollate)  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(TypeError, match=r"write collate_fn=PadCollate\(padding=0\), not the class"):
+        next(iter(loader))
 
 
 def test_inputs_and_targets_may_have_different_lengths() -> None:
