@@ -1,13 +1,19 @@
-"""`shaped.trainers.fit` trains a convolutional net on handwritten digits, stops early, and keeps the best weights."""
+"""A convolutional net reads handwritten digits, trained by `fit`: curves and a confusion matrix as PNG."""
 
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
-from sklearn.datasets import load_digits  # type: ignore[import-untyped]
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import random_split
 
-from shaped.trainers import EarlyStop, accuracy, fit, supervised
+from shaped.runtime.data import Batches, digits
+from shaped.trainers import ClampedCosine, EarlyStop, accuracy, fit, supervised
 
 
 class ConvNet(nn.Module):
@@ -27,44 +33,68 @@ class ConvNet(nn.Module):
         x = F.max_pool2d(x, 2)
         return self.head(self.dropout(x.flatten(1)))
 
-
-def load() -> tuple[Float[Tensor, "n 1 8 8"], Int[Tensor, "n"]]:
-    """All 1,797 images, pixels from 0 to 1, and their digits."""
-    pixels, digits = load_digits(return_X_y=True)
-    images = torch.tensor(pixels, dtype=torch.float32).reshape(-1, 1, 8, 8) / 16
-    return images, torch.tensor(digits)
-
-
-@torch.no_grad()
-def held_out_accuracy(model: ConvNet, images: Float[Tensor, "n 1 8 8"], digits: Int[Tensor, "n"]) -> float:
-    """The share of digits that are read right."""
-    model.eval()
-    return accuracy(model(images), digits).item()
+    @torch.no_grad()
+    def read(self, images: Float[Tensor, "batch 1 8 8"]) -> Int[Tensor, "batch"]:
+        """The digit that each image most likely shows."""
+        self.eval()
+        return self(images).argmax(dim=1)
 
 
-def experiment(images: Float[Tensor, "n 1 8 8"], digits: Int[Tensor, "n"]) -> float:
-    """Train on 1,297 images, choose the epoch by 200; gives the accuracy on the other 300."""
-    order = torch.randperm(len(images))
-    training, validation, test = order[:1297], order[1297:1497], order[1497:]
+def confusion_matrix(
+    digits: Int[Tensor, "n"], read: Int[Tensor, "n"], classes: int
+) -> Int[Tensor, "{classes} {classes}"]:
+    """How often each digit (a row) was read as each (a column)."""
+    pairs = digits * classes + read
+    return torch.bincount(pairs, minlength=classes * classes).view(classes, classes)
+
+
+def draw(matrix: Int[Tensor, "classes classes"], path: Path) -> None:
+    """Write a confusion matrix as a picture."""
+    figure, axes = plt.subplots(figsize=(5, 5), layout="constrained")
+    axes.matshow(matrix, cmap="Blues")
+    for digit, row in enumerate(matrix.tolist()):
+        for read, count in enumerate(row):
+            if count:
+                axes.text(
+                    read, digit, str(count), ha="center", va="center", color="white" if read == digit else "black"
+                )
+    axes.set(xlabel="read as", ylabel="digit", xticks=range(len(matrix)), yticks=range(len(matrix)))
+    figure.savefig(path)
+    plt.close(figure)
+
+
+def judge(model: ConvNet, images: Float[Tensor, "n 1 8 8"], labels: Int[Tensor, "n"], path: Path) -> float:
+    """Draw the confusion matrix; gives the share of digits that are read right."""
+    matrix = confusion_matrix(labels, model.read(images), classes=10)
+    draw(matrix, path)
+    return matrix.diagonal().sum().item() / matrix.sum().item()
+
+
+def main() -> None:
+    start = time.perf_counter()
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="digits-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(0)
+    kept, test = digits(seed=0, held_out=300)
+    training, validation = random_split(kept, [len(kept) - 200, 200])
     model = ConvNet(channels=16, classes=10)
     history = fit(
         model,
         supervised(nn.CrossEntropyLoss(), accuracy=accuracy),
-        DataLoader(TensorDataset(images[training], digits[training]), batch_size=64, shuffle=True),
-        validation=[(images[validation], digits[validation])],
+        Batches(training, batch_size=64, seed=0),
+        validation=Batches(validation, batch_size=200, shuffle=False),
         epochs=30,
         optimizer=lambda parameters: torch.optim.AdamW(parameters, lr=3e-3),
-        scheduler=lambda optimizer: torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=30),
+        scheduler=lambda optimizer: ClampedCosine(optimizer, t_max=30),
         early_stop=EarlyStop(patience=8),
+        curve=folder / "curves.png",
     )
     print(f"{len(history)} epochs, the best validation loss {min(history['validation loss']):.4f}")
-    return held_out_accuracy(model, images[test], digits[test])
 
-
-def main() -> None:
-    torch.manual_seed(0)
-    reached = experiment(*load())
-    print(f"accuracy on held-out digits: {reached:.3f}")
+    reached = judge(model, test.images, test.labels, folder / "confusion.png")
+    print(
+        f"accuracy on held-out digits: {reached:.3f}, after {time.perf_counter() - start:.0f} s; pictures in {folder}"
+    )
     assert reached >= 0.97
 
 
