@@ -13,8 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from shaped.runtime.data import Batches, digits
-from shaped.trainers import WarmupCosine, accuracy, fit, supervised
-from shaped.trainers.fitting.history import Epoch
+from shaped.trainers import Epoch, WarmupCosine, accuracy, fit, supervised
 
 EPOCHS = 6
 KILLED_AFTER = 3
