@@ -7,6 +7,7 @@ why there is none.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import hashlib
@@ -29,6 +30,8 @@ _ARITHMETIC = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 # The first that the compiler takes; some know only the second.
 _TARGETS = (("-march=native",), ("-mcpu=native",), ())
 _COMPILER_SECONDS = 60
+# Compiled programs are many: each shape of each model has one. They take some 20 KB each.
+_MOST_KEPT = 1000
 # The lines of /proc/cpuinfo that say which instructions a processor has, on x86 and on Arm.
 _INSTRUCTION_SETS = ("vendor_id", "cpu family", "model", "flags", "Features", "CPU implementer", "CPU part", "isa")
 
@@ -81,6 +84,7 @@ def _kept(folder: Path, key: str) -> ctypes.CDLL | None:
     for file in folder.glob(f"{key}-*.so"):
         try:
             if file.stem == f"{key}-{_digest(file.read_bytes())}":
+                file.touch()  # it is in use: see _prune
                 return _open(file)
         except OSError as error:
             explain_missing(error)
@@ -115,7 +119,19 @@ def _compile(source: str, flags: Sequence[str], compiler: Sequence[str], folder:
             text = (build / "messages").read_text(encoding="utf-8", errors="replace")
             raise KernelError(f"{shlex.join(command)} failed:\n{text}")
         library = build / "kernel.so"
-        return library.replace(folder / f"{key}-{_digest(library.read_bytes())}.so")
+        kept = library.replace(folder / f"{key}-{_digest(library.read_bytes())}.so")
+    _prune(folder)
+    return kept
+
+
+def _prune(folder: Path) -> None:
+    """Remove the libraries that were not used for longest. One that is open stays usable."""
+    libraries = list(folder.glob("*.so"))
+    if len(libraries) <= _MOST_KEPT:
+        return
+    with contextlib.suppress(FileNotFoundError):  # another process is at it
+        for file in sorted(libraries, key=lambda one: one.stat().st_mtime)[:-_MOST_KEPT]:
+            file.unlink()
 
 
 def _open(file: Path) -> ctypes.CDLL:

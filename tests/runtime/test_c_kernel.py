@@ -208,3 +208,23 @@ def test_a_compiler_that_never_ends_is_stopped(tmp_path: Path, monkeypatch: pyte
     start = time.perf_counter()
     assert c_kernel.load(TWICE) is None
     assert time.perf_counter() - start < 4
+
+
+@needs_compiler
+def test_the_libraries_that_were_not_used_for_longest_give_way(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(c_kernel, "_MOST_KEPT", 2)
+
+    def compiled(number: int) -> set[Path]:
+        before = set(kept.glob("*.so"))
+        library = c_kernel.load(f"int number(void) {{ return {number}; }}\n")
+        assert library is not None
+        assert library.number() == number
+        return set(kept.glob("*.so")) - before
+
+    (first,), (second,) = compiled(1), compiled(2)
+    os.utime(first, (1, 1))
+    os.utime(second, (2, 2))
+    c_kernel._load.cache_clear()
+    assert compiled(1) == set(), "it is used again, so the other is the older one now"
+    (third,) = compiled(3)
+    assert set(kept.glob("*.so")) == {first, third}
