@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable, Mapping
 
 from torch import Tensor, nn
 
@@ -60,3 +61,33 @@ def require_module(name: str, value: object) -> nn.Module:
             f"{name} is the class {value.__name__}: a torch.nn.Module is needed, such as {value.__name__}(...)"
         )
     raise TypeError(f"{name} is a {type(value).__name__}: a torch.nn.Module is needed")
+
+
+def named_tensors(name: str, given: nn.Module | Tensor | Mapping[str, Tensor] | Iterable[object]) -> dict[str, Tensor]:
+    """The parameters of a module, or loose tensors, by what they are called in messages.
+
+    Args:
+        given: a module; a tensor; tensors by name, in a mapping or in pairs as of `named_parameters()`; or in order.
+
+    Raises:
+        TypeError: it is something else, or holds it.
+
+    >>> list(named_tensors("parameters", nn.Linear(2, 3)))
+    ['weight', 'bias']
+    >>> list(named_tensors("parameters", nn.Linear(2, 3).parameters()))
+    ['parameter 0', 'parameter 1']
+    """
+    if isinstance(given, nn.Module):
+        return dict(given.named_parameters())
+    if isinstance(given, Tensor):
+        return {"parameter 0": given}
+    if isinstance(given, Mapping):
+        pairs: list[tuple[object, object]] = list(given.items())
+    elif isinstance(given, Iterable):
+        pairs = [
+            one if isinstance(one, tuple) and len(one) == 2 else (f"parameter {number}", one)
+            for number, one in enumerate(given)
+        ]
+    else:
+        raise TypeError(f"{name} is a {type(given).__name__}: a module is needed, or its parameters")
+    return {str(key): require_tensor(f"{name}: {key}", one) for key, one in pairs}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
@@ -37,6 +37,7 @@ def find_device(name: str | torch.device | None = None) -> torch.device:
 
     Raises:
         DeviceError: there is no such device; says which there are. It is a `ValueError` too.
+        TypeError: it is no name.
 
     >>> find_device("cpu")
     device(type='cpu')
@@ -47,17 +48,39 @@ def find_device(name: str | torch.device | None = None) -> torch.device:
     there = available_devices()
     if name is None or name == BEST:
         return torch.device(there[0].removesuffix(":0"))
+    device = _named(name)
+    if reason := _why_not_there(device, there):
+        raise _no_device(name, reason)
+    return device
+
+
+def _named(name: str | torch.device) -> torch.device:
+    """A device by its name, be it there or not."""
+    if not isinstance(name, (str, torch.device)):
+        raise TypeError(f"the device is {name!r}: a name is needed, such as 'cpu' or 'cuda:0'")
     try:
-        device = torch.device(name)
+        return torch.device(name)
     except RuntimeError:
         raise _no_device(name, "there is no such kind of device") from None
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise _no_device(name, _why_no_cuda())
-    if device.type == "cuda" and device.index is not None and f"cuda:{device.index}" not in there:
-        raise _no_device(name, f"there are {torch.cuda.device_count()} of its kind, counted from cuda:0")
-    if device.type == "mps" and "mps" not in there:
-        raise _no_device(name, _why_no_mps())
-    return device
+
+
+def _why_not_there(device: torch.device, there: Sequence[str]) -> str:
+    """Why this machine has no such device; empty if it has."""
+    if device.type in ("cpu", "meta"):
+        return ""
+    if device.type == "mps":
+        return "" if "mps" in there else _why_no_mps()
+    if device.type == "cuda":
+        if not torch.cuda.is_available():
+            return _why_no_cuda()
+        if str(device) not in ("cuda", *there):
+            return f"there are {torch.cuda.device_count()} of its kind, counted from cuda:0"
+        return ""
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        return f"torch cannot use it here ({str(error).splitlines()[0].split('. ')[0]})"
+    return ""
 
 
 class NoDevice(DeviceError, ValueError):
@@ -70,7 +93,8 @@ def _no_device(name: str | torch.device, reason: str) -> NoDevice:
 
 
 def _why_no_cuda() -> str:
-    return "no GPU was found" if torch.backends.cuda.is_built() else "this build of torch is without CUDA"
+    is_built = torch.backends.cuda.is_built()  # type: ignore[no-untyped-call]  # torch's own
+    return "no GPU was found" if is_built else "this build of torch is without CUDA"
 
 
 def _why_no_mps() -> str:
@@ -85,7 +109,7 @@ def require_device(device: torch.device | str, dtype: torch.dtype, what: str = "
 
     Raises:
         DtypeError: the dtype is no float dtype, or the device has none of it.
-        ValueError: there is no such device.
+        DeviceError: there is no such device; it is a `ValueError` too.
 
     >>> require_device("cpu", torch.int64)
     Traceback (most recent call last):
@@ -97,25 +121,24 @@ def require_device(device: torch.device | str, dtype: torch.dtype, what: str = "
     name = dtype_name(dtype)
     if not dtype.is_floating_point:
         raise DtypeError(what, f"{name} is no float dtype", hint="torch.float32")
-    try:
-        place = torch.device(device)
-    except RuntimeError as error:
-        raise ValueError(f"device {device}: {str(error).splitlines()[0]}") from None
+    place = _named(device)
     if place.type == "mps" and dtype == torch.float64:
         raise DtypeError(f"device {place}", "has no float64", hint="dtype=torch.float32")
-    if place.type != "meta":
-        try:
-            torch.zeros(1, dtype=dtype, device=place)
-        except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
-            raise ValueError(
-                f"device {place} cannot hold {name}: {str(error).splitlines()[0].split('. ')[0]}"
-            ) from None
+    place = find_device(place)
+    try:
+        torch.zeros(1, dtype=dtype, device=place)
+    except (RuntimeError, NotImplementedError, TypeError) as error:
+        raise ValueError(f"device {place} cannot hold {name}: {str(error).splitlines()[0].split('. ')[0]}") from None
     return place
 
 
 def synchronize(device: torch.device | str) -> None:
-    """Wait until all work on a device is done. Accelerators go on while Python does; the CPU is never ahead."""
-    place = torch.device(device)
+    """Wait until all work on a device is done. Accelerators go on while Python does; the CPU is never ahead.
+
+    Raises:
+        DeviceError: there is no such device.
+    """
+    place = find_device(device)
     if place.type == "cuda":
         torch.cuda.synchronize(place)
     elif place.type == "mps":
@@ -132,7 +155,7 @@ class Stopwatch:
     """
 
     def __init__(self, device: torch.device | str) -> None:
-        self.device = torch.device(device)
+        self.device = find_device(device)
         self.seconds = float("nan")
         self._start = 0.0
 

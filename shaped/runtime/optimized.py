@@ -7,8 +7,12 @@ from collections.abc import Iterable, Mapping
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from shaped.runtime.arguments import named_tensors
 
-def require_optimized(optimizer: Optimizer, model: nn.Module | Mapping[str, Tensor] | Iterable[Tensor]) -> None:
+
+def require_optimized(
+    optimizer: Optimizer, model: nn.Module | Tensor | Mapping[str, Tensor] | Iterable[object]
+) -> None:
     """Refuse an optimiser that was built before the parameters became others, and would change nothing of the model.
 
     `.to(device)` and `.to(dtype)` of a module mostly keep its parameters, but from or to the device meta, under
@@ -20,6 +24,7 @@ def require_optimized(optimizer: Optimizer, model: nn.Module | Mapping[str, Tens
         model: the module, or the loose tensors, by name or in order.
 
     Raises:
+        TypeError: an argument is of another kind.
         ValueError: says which parameter is not the model's, or which moment does not fit it, and what to do.
 
     >>> model = nn.Linear(2, 3)
@@ -30,7 +35,9 @@ def require_optimized(optimizer: Optimizer, model: nn.Module | Mapping[str, Tens
     Traceback (most recent call last):
     ValueError: parameter 0 of the optimizer's group 0, (3, 2) (the shape of weight), is no parameter of the model: ...
     """
-    own = _named(model)
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"optimizer is a {type(optimizer).__name__}: a torch.optim.Optimizer is needed, then the model")
+    own = named_tensors("model", model)
     names = {id(parameter): name for name, parameter in own.items()}
     for number, group in enumerate(optimizer.param_groups):
         for position, parameter in enumerate(group["params"]):
@@ -38,12 +45,6 @@ def require_optimized(optimizer: Optimizer, model: nn.Module | Mapping[str, Tens
                 raise ValueError(_foreign(f"parameter {position} of the optimizer's group {number}", parameter, own))
             if problem := _left_behind(optimizer, parameter):
                 raise ValueError(f"{names[id(parameter)]} was moved after the optimizer had stepped: {problem}")
-
-
-def _named(model: nn.Module | Mapping[str, Tensor] | Iterable[Tensor]) -> Mapping[str, Tensor]:
-    if isinstance(model, nn.Module):
-        return dict(model.named_parameters())
-    return model if isinstance(model, Mapping) else {f"tensor {i}": tensor for i, tensor in enumerate(model)}
 
 
 def _foreign(what: str, parameter: Tensor, own: Mapping[str, Tensor]) -> str:

@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from shaped.trainers.clipping import NotFiniteGradientsError as NotFiniteGradientsError
     from shaped.trainers.clipping import clip_grad_norm as clip_grad_norm
     from shaped.trainers.cycle import mean_loss as mean_loss
     from shaped.trainers.cycle import train_cycle as train_cycle
@@ -22,8 +21,9 @@ if TYPE_CHECKING:
     from shaped.trainers.fitting.loop import fit as fit
     from shaped.trainers.fitting.objective import accuracy as accuracy
     from shaped.trainers.fitting.objective import supervised as supervised
-    from shaped.trainers.fitting.passes import NotFiniteError as NotFiniteError
     from shaped.trainers.fitting.ranks import RankError as RankError
+    from shaped.trainers.not_finite import NotFiniteError as NotFiniteError
+    from shaped.trainers.not_finite import NotFiniteGradientsError as NotFiniteGradientsError
     from shaped.trainers.scalar import ScalarTrainer as ScalarTrainer
     from shaped.trainers.schedules import ClampedCosine as ClampedCosine
     from shaped.trainers.schedules import LinearWarmup as LinearWarmup
@@ -37,8 +37,8 @@ _HOMES = {
     "History": "shaped.trainers.fitting.history",
     "LinearWarmup": "shaped.trainers.schedules",
     "MultiStep": "shaped.trainers.schedules",
-    "NotFiniteError": "shaped.trainers.fitting.passes",
-    "NotFiniteGradientsError": "shaped.trainers.clipping",
+    "NotFiniteError": "shaped.trainers.not_finite",
+    "NotFiniteGradientsError": "shaped.trainers.not_finite",
     "RankError": "shaped.trainers.fitting.ranks",
     "ScalarTrainer": "shaped.trainers.scalar",
     "WarmupCosine": "shaped.trainers.schedules",

@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 
 from torch import Tensor, nn
 from torch.nn.utils import clip_grads_with_norm_, get_total_norm
 
-
-class NotFiniteGradientsError(ArithmeticError):
-    """Gradients whose norm is NaN or infinite, which no factor makes smaller.
-
-    Args:
-        norm: the norm.
-        names: the parameters whose own gradients have such elements; empty where only their sum of squares overflows.
-    """
-
-    def __init__(self, norm: float, names: Sequence[str]) -> None:
-        self.norm = norm
-        self.names = tuple(names)
-        where = f"in the gradients of {', '.join(names)}" if names else "each gradient is finite, but not their norm"
-        super().__init__(
-            f"clip_grad_norm: the norm of the gradients is {norm} ({where}), and nothing was clipped: a lower learning "
-            "rate? error_if_nonfinite=False gives the norm instead"
-        )
+from shaped.runtime.arguments import named_tensors
+from shaped.trainers.not_finite import NotFiniteGradientsError
 
 
 def clip_grad_norm(
-    parameters: nn.Module | Tensor | Iterable[Tensor],
+    parameters: nn.Module | Tensor | Mapping[str, Tensor] | Iterable[object],
     max_norm: float,
     norm_type: float = 2.0,
     *,
@@ -40,8 +25,8 @@ def clip_grad_norm(
     not, they stay as they are: torch's makes (2.9999993, 3.999999) of a gradient (3, 4) with `max_norm=5`.
 
     Args:
-        parameters: a model, or parameters; one that is there twice counts once, and those without a gradient are left
-            out.
+        parameters: a model, or parameters, also by name; one that is there twice counts once, and those without a
+            gradient are left out.
         max_norm: the largest norm, above 0; `math.inf` only measures.
         norm_type: of the p-norm over all elements; `math.inf` for the largest one.
         error_if_nonfinite: whether a norm that is NaN or infinite is an error, unlike in torch; else it is given, for
@@ -53,6 +38,7 @@ def clip_grad_norm(
     Raises:
         NotFiniteGradientsError: the norm is NaN or infinite; says by which parameters.
         ValueError: there is no gradient at all, where torch gives 0; or a number means nothing.
+        TypeError: an argument is of another kind.
 
     >>> import torch
     >>> weight = nn.Parameter(torch.tensor([3.0, 4.0]))
@@ -62,11 +48,12 @@ def clip_grad_norm(
     >>> clip_grad_norm(weight, max_norm=1.0), weight.grad
     (tensor(10.), tensor([0.6000, 0.8000]))
     """
-    if not max_norm > 0:
-        raise ValueError(f"clip_grad_norm: max_norm is {max_norm!r}: a number above 0 is needed")
-    if not norm_type > 0:
-        raise ValueError(f"clip_grad_norm: norm_type is {norm_type!r}: a number above 0, or math.inf, is needed")
-    named = _named(parameters)
+    _require_positive("max_norm", max_norm, "a number above 0")
+    _require_positive("norm_type", norm_type, "a number above 0, or math.inf,")
+    names: dict[Tensor, str] = {}
+    for name, one in named_tensors("clip_grad_norm: parameters", parameters).items():
+        names.setdefault(one, name)
+    named = {name: one for one, name in names.items()}
     gradients = {name: one.grad for name, one in named.items() if one.grad is not None}
     if not gradients:
         raise ValueError(
@@ -84,12 +71,13 @@ def clip_grad_norm(
     return norm
 
 
-def _named(parameters: nn.Module | Tensor | Iterable[Tensor]) -> dict[str, Tensor]:
-    """Parameters by what they are called in messages, each once."""
-    if isinstance(parameters, nn.Module):
-        return dict(parameters.named_parameters())
-    several = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-    return {f"parameter {number}": one for number, one in enumerate(dict.fromkeys(several))}
+def _require_positive(name: str, value: float, wanted: str) -> None:
+    try:
+        is_positive = value > 0
+    except TypeError:
+        raise TypeError(f"clip_grad_norm: {name} is {value!r}: {wanted} is needed") from None
+    if not is_positive:
+        raise ValueError(f"clip_grad_norm: {name} is {value!r}: {wanted} is needed")
 
 
 def _whole(value: Tensor) -> Tensor:

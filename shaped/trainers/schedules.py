@@ -11,6 +11,7 @@ import operator
 from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterable
+from typing import SupportsFloat
 
 from torch import Tensor
 from torch.optim import Optimizer
@@ -154,8 +155,10 @@ class MultiStep(ClosedForm):
     """
 
     def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1) -> None:
+        if not isinstance(milestones, Iterable):
+            raise TypeError(f"MultiStep: milestones is {milestones!r}: a list of steps is needed")
         self.milestones = sorted(_steps(self, "a milestone", one) for one in milestones)
-        self.gamma = float(gamma)
+        self.gamma = _number(self, "gamma", gamma)
         if not 0 < self.gamma < math.inf:
             raise ValueError(f"MultiStep: gamma is {gamma!r}: a number above 0 is needed")
         super().__init__(optimizer)
@@ -186,9 +189,15 @@ def _steps(schedule: LRScheduler, name: str, value: int) -> int:
     return steps
 
 
+def _number(schedule: LRScheduler, name: str, value: object) -> float:
+    if not isinstance(value, SupportsFloat):
+        raise TypeError(f"{type(schedule).__name__}: {name} is {value!r}: a number is needed")
+    return float(value)
+
+
 def _last_rate(schedule: LRScheduler, optimizer: Optimizer, eta_min: float) -> float:
     """The rate that a schedule falls to: no group may begin below it."""
-    who, last = type(schedule).__name__, float(eta_min)
+    who, last = type(schedule).__name__, _number(schedule, "eta_min", eta_min)
     if not 0 <= last < math.inf:
         raise ValueError(f"{who}: eta_min is {eta_min!r}: a rate of 0 or more is needed")
     for number, group in enumerate(getattr(optimizer, "param_groups", ())):  # what has none is refused by torch

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 
@@ -52,6 +54,7 @@ def test_a_device_that_is_there_is_found_by_its_name(monkeypatch: pytest.MonkeyP
         ("cuda:2", 2, "device cuda:2: there are 2 of its kind, counted from cuda:0; here are cuda:0, cuda:1, cpu, and"),
         ("cuda", 0, "device cuda: .*; here are cpu"),
         ("mps", 0, "device mps: .*; here are cpu"),
+        ("xpu", 0, "device xpu: torch cannot use it here .*; here are cpu"),
     ],
 )
 def test_a_device_that_is_not_there_is_refused_by_name(
@@ -89,6 +92,28 @@ def test_float64_on_mps_is_refused_by_name_before_the_device_is_asked(monkeypatc
     assert raised.value.hint == "dtype=torch.float32"
 
 
+def test_a_device_is_named_by_a_text() -> None:
+    with pytest.raises(TypeError, match=r"the device is 1.5: a name is needed, such as 'cpu' or 'cuda:0'"):
+        find_device(1.5)  # type: ignore[arg-type]  # on purpose
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        synchronize,
+        Stopwatch,
+        lambda name: timed(int, name),
+        lambda name: require_device(name, torch.float32),
+    ],
+)
+def test_whoever_uses_a_device_that_is_not_there_is_told_which_are(
+    use: Callable[[str], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Machine(monkeypatch)
+    with pytest.raises(DeviceError, match=r"device cuda:1: .*; here are cpu"):
+        use("cuda:1")
+
+
 def test_a_float_dtype_on_a_device_that_is_there_is_accepted() -> None:
     assert require_device("cpu", torch.float64) == torch.device("cpu")
     assert require_device("meta", torch.bfloat16) == torch.device("meta")
@@ -111,6 +136,7 @@ def test_each_kind_of_device_is_waited_for_in_its_own_way(monkeypatch: pytest.Mo
 
 def test_a_time_begins_and_ends_when_the_device_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     events: list[str] = []
+    Machine(monkeypatch, 2)
     clock = iter([10.0, 12.5])
     monkeypatch.setattr(devices, "synchronize", lambda device: events.append(f"wait for {device}"))
     monkeypatch.setattr("time.perf_counter", lambda: events.append("clock") or next(clock))

@@ -121,3 +121,17 @@ def test_an_optimizer_of_others_keeps_its_moments_as_it_likes() -> None:
     optimizer = stepped(LowPrecision, model)
     optimizer.state[model.weight]["exp_avg"] = torch.zeros(3, 2, dtype=torch.bfloat16)
     require_optimized(optimizer, model)
+
+
+def test_a_tensor_alone_and_parameters_with_names_are_taken() -> None:
+    model = nn.Linear(2, 3)
+    require_optimized(SGD([model.weight]), model.weight)
+    require_optimized(SGD(model.parameters()), model.named_parameters())
+    with pytest.raises(ValueError, match="the shape of bias"):
+        require_optimized(SGD([torch.zeros(3)]), model.named_parameters())
+
+
+def test_arguments_in_the_other_order_are_refused() -> None:
+    model = nn.Linear(2, 3)
+    with pytest.raises(TypeError, match=r"optimizer is a Linear: a torch\.optim\.Optimizer is needed, then the model"):
+        require_optimized(model, SGD(model.parameters()))  # type: ignore[arg-type]  # on purpose

@@ -6,6 +6,8 @@ import copy
 import math
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -13,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from shaped.trainers import NotFiniteGradientsError, clip_grad_norm
+from shaped.trainers import NotFiniteError, NotFiniteGradientsError, clip_grad_norm
 
 
 def with_gradient(*numbers: float, dtype: torch.dtype = torch.float32) -> nn.Parameter:
@@ -148,6 +150,33 @@ def test_a_largest_norm_is_above_zero(max_norm: float) -> None:
 def test_a_norm_has_a_kind(norm_type: float) -> None:
     with pytest.raises(ValueError, match=r"norm_type is .*: a number above 0, or math.inf, is needed"):
         clip_grad_norm(with_gradient(1.0), 1.0, norm_type)
+
+
+@pytest.mark.parametrize("form", [nn.Module.named_parameters, lambda model: dict(model.named_parameters())])
+def test_parameters_may_have_names(form: Callable[[nn.Module], Any]) -> None:
+    model = nn.Linear(2, 1)
+    model.weight.grad, model.bias.grad = torch.tensor([[3.0, math.nan]]), torch.tensor([4.0])
+    with pytest.raises(NotFiniteGradientsError, match="in the gradients of weight"):
+        clip_grad_norm(form(model), 1.0)
+
+
+@pytest.mark.parametrize(
+    "parameters, max_norm, message",
+    [
+        (torch.optim.SGD([torch.zeros(1)]), 1.0, "parameters is a SGD: a module is needed, or its parameters"),
+        ([1.0], 1.0, "parameters: parameter 0 is a float: a tensor is needed"),
+        (1.0, nn.Linear(1, 1), "max_norm is Linear"),
+        (nn.Linear(1, 1), None, "max_norm is None: a number above 0 is needed"),
+    ],
+)
+def test_arguments_of_another_kind_are_named(parameters: Any, max_norm: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=f"clip_grad_norm: {message}"):
+        clip_grad_norm(parameters, max_norm)
+
+
+def test_the_error_is_that_of_a_loss_that_is_not_finite() -> None:
+    with pytest.raises(NotFiniteError):
+        clip_grad_norm(with_gradient(math.nan), 1.0)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -278,3 +279,16 @@ def test_a_plateau_is_the_only_schedule_whose_step_takes_a_metric() -> None:
     assert [one.learning_rate for one in history] == pytest.approx([0.1, 0.1, 0.01])
     with pytest.raises(ValueError, match="watches a value of each epoch: it cannot step after each batch"):
         fitted(1, lambda o: Plateau(o), scheduler_every="batch")
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda sgd: MultiStep(sgd, 5), "MultiStep: milestones is 5: a list of steps is needed"),
+        (lambda sgd: MultiStep(sgd, [5], gamma="0.1"), "MultiStep: gamma is '0.1': a number is needed"),
+        (lambda sgd: ClampedCosine(sgd, 5, eta_min=None), "ClampedCosine: eta_min is None: a number is needed"),
+    ],
+)
+def test_settings_of_another_kind_are_named(make: Callable[[SGD], object], message: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(message)):
+        make(SGD([torch.zeros(1)], lr=1.0))

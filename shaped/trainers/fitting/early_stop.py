@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
-from shaped.init.schemes import valid_int
+from shaped.runtime.arguments import require_whole
 from shaped.runtime.model_state import model_problems
 
 
@@ -36,7 +36,7 @@ class EarlyStop:
     restore_best: bool = True
 
     def __post_init__(self) -> None:
-        if valid_int("EarlyStop: patience", self.patience) < 1:
+        if require_whole("EarlyStop: patience", self.patience) < 1:
             raise ValueError(f"EarlyStop: patience is {self.patience}: at least 1 epoch is needed")
         if not isinstance(self.monitor, str):
             raise TypeError(f"EarlyStop: monitor is {self.monitor!r}: a name such as 'validation loss' is needed")

@@ -12,8 +12,9 @@ from typing import TypeVar
 import torch
 from torch import nn
 
-from shaped.init.schemes import valid_int
+from shaped.runtime.arguments import require_module, require_whole
 from shaped.runtime.atomic import require_writable
+from shaped.runtime.devices import find_device
 from shaped.runtime.distributed import is_spread
 from shaped.trainers.fitting import batches, objective
 from shaped.trainers.fitting.activations import Which, activations_recomputed
@@ -228,18 +229,17 @@ def _require_settings(
     on_epoch: object,
 ) -> None:
     """Refuse what means nothing."""
-    if not isinstance(model, nn.Module):
-        raise TypeError(f"model is a {type(model).__name__}: a torch.nn.Module is needed")
+    require_module("model", model)
     if type(epochs) is not int or epochs < 1:
         raise ValueError(f"epochs is {epochs!r}: a whole number, 1 or more, is needed")
     if clip_norm is not None and not (type(clip_norm) in (int, float) and clip_norm > 0):  # type: ignore[operator]
         raise ValueError(f"clip_norm is {clip_norm!r}: a number above 0 is needed, or None for no limit")
-    if valid_int("accumulate", accumulate) < 1:
+    if require_whole("accumulate", accumulate) < 1:
         raise ValueError(f"accumulate is {accumulate}: 1 batch an update, or more, is needed")
     if early_stop is not None and not isinstance(early_stop, EarlyStop):
         raise TypeError(f"early_stop is {early_stop!r}: an EarlyStop is needed, such as EarlyStop(patience=5)")
     if seed is not None:
-        valid_int("seed", seed)
+        require_whole("seed", seed)
     if on_epoch is not None and not callable(on_epoch):
         raise TypeError(f"on_epoch is {on_epoch!r}: a function of an epoch is needed")
     if not_finite not in ("stop", "skip"):
@@ -255,7 +255,7 @@ def _place(parallel: Parallel, device: torch.device | str | None) -> torch.devic
         devices = {torch.empty(0, device=mesh.device_type).device}
     if device is None:
         return devices.pop() if len(devices) == 1 else None
-    place = torch.device(device)
+    place = find_device(device)
     if parallel.kind != "alone" and {one.type for one in devices} != {place.type}:
         raise ValueError(
             f"device is {place}, but the model was wrapped on {' and '.join(sorted(map(str, devices)))}: move it before"

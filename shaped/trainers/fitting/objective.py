@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.modules.loss import _Loss
 
 from shaped.errors import DtypeError, ShapeError
+from shaped.runtime.data.sequences import IGNORE_INDEX
 from shaped.trainers.fitting.ranks import Ranks
 
 Measured: TypeAlias = Tensor | Mapping[str, Tensor | float]
@@ -97,14 +98,17 @@ def _require_function(name: str, function: object) -> None:
         raise TypeError(f"{name} is {function!r}: a function of an output and a target is wanted")
 
 
-def accuracy(output: Tensor, target: Tensor) -> Tensor:
+def accuracy(output: Tensor, target: Tensor, *, ignore_index: int = IGNORE_INDEX) -> Tensor:
     """The share of targets whose class has the largest score, a metric for `supervised`.
 
     Args:
         output: scores, classes on dim 1: `(n, classes, ...)`.
         target: the classes, `(n, ...)`.
+        ignore_index: the class that is left out, as the loss leaves it out: what `pad_targets` fills up with. Where all
+            are left out the share is NaN.
 
-    >>> accuracy(torch.tensor([[0.1, 0.9], [0.8, 0.2]]), torch.tensor([1, 1])).item()
+    >>> scores = torch.tensor([[0.1, 0.9], [0.8, 0.2], [0.8, 0.2]])
+    >>> accuracy(scores, torch.tensor([1, 1, -100])).item()
     0.5
     """
     if target.is_floating_point() or target.is_complex():
@@ -112,7 +116,7 @@ def accuracy(output: Tensor, target: Tensor) -> Tensor:
     if output.dim() < 2 or output.shape[:1] + output.shape[2:] != target.shape:
         operands = f"{tuple(output.shape)} and {tuple(target.shape)}"
         raise ShapeError("accuracy", "scores (n, classes, ...) and classes (n, ...) are wanted", operands)
-    return (output.argmax(dim=1) == target).double().mean()
+    return (output.argmax(dim=1) == target)[target != ignore_index].double().mean()
 
 
 def require_loss(loss: object) -> None:

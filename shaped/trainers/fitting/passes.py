@@ -22,14 +22,11 @@ from shaped.trainers.fitting.progress import Progress
 from shaped.trainers.fitting.ranks import Ranks
 from shaped.trainers.fitting.updates import Schedule, warn_of_unreached
 from shaped.trainers.ignored_targets import why_not_finite
+from shaped.trainers.not_finite import NotFiniteError
 
 NotFinite: TypeAlias = Literal["stop", "skip"]
 Loss: TypeAlias = Callable[[Any, Any], Measured]
 Item = TypeVar("Item")
-
-
-class NotFiniteError(ArithmeticError):
-    """A loss, or the norm of its gradients, that is NaN or infinite: in which epoch and batch, after which update."""
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ def test_an_update_whose_norm_is_not_finite_is_left_out_with_all_of_its_batches(
         fitted(16, 4, 2, loss=loss, clip_norm=1.0)
 
 
-@pytest.mark.parametrize("accumulate, error", [(0, ValueError), (-1, ValueError), (1.5, ValueError), ("2", ValueError)])
+@pytest.mark.parametrize("accumulate, error", [(0, ValueError), (-1, ValueError), (1.5, TypeError), ("2", TypeError)])
 def test_less_than_one_batch_makes_no_update(accumulate: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match="accumulate is"):
         fitted(8, 4, accumulate)

@@ -137,8 +137,8 @@ def test_a_run_that_reaches_its_end_has_not_stopped_early_and_has_the_best_weigh
 @pytest.mark.parametrize(
     "settings, message",
     [
-        ({"patience": 2.5}, "patience is 2.5: an int is needed"),
-        ({"patience": "2"}, "patience is '2': an int is needed"),
+        ({"patience": 2.5}, "patience is 2.5: a whole number is needed"),
+        ({"patience": "2"}, "patience is '2': a whole number is needed"),
         ({"patience": 1, "monitor": None}, "monitor is None: a name such as 'validation loss' is needed"),
         ({"patience": 1, "minimum_change": "x"}, "minimum_change is 'x': a number is needed"),
     ],

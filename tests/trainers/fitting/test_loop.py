@@ -19,7 +19,7 @@ from torch.optim import SGD, Adam
 from torch.optim import lr_scheduler as schedules
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
-from shaped.errors import DtypeError, ShapeError
+from shaped.errors import DeviceError, DtypeError, ShapeError
 from shaped.trainers import EarlyStop, Epoch, NotFiniteError, accuracy, supervised
 from shaped.trainers import fit as fit_showing
 
@@ -334,7 +334,6 @@ def test_a_loss_with_parameters_of_its_own_is_refused_by_name() -> None:
             {"scheduler": lambda o: schedules.OneCycleLR(o, 0.1, total_steps=5), "scheduler_every": "batch"},
             "OneCycleLR has total_steps=5, but 2 epochs are 6 steps",
         ),
-        ({"seed": 0.5}, "seed is 0.5: an int is needed"),
         ({"clip_norm": "1"}, "clip_norm is '1': a number above 0 is needed"),
         ({"curve": "curve.mp4"}, r"curve: curve\.mp4 ends in \.mp4, which is none of .*png"),
         ({"scheduler": schedules.StepLR(PLAIN(linear().parameters()), 1)}, "the scheduler is that of another optim"),
@@ -353,6 +352,7 @@ def test_settings_that_do_not_fit_together_are_errors(settings: dict[str, Any], 
         ({"train": torch.zeros(4, 2)}, "train is a Tensor: batches are wanted"),
         ({"train": line().dataset}, r"train is a TensorDataset, which gives examples: give DataLoader\(train, batch_"),
         ({"validation": line().dataset}, r"give DataLoader\(validation, batch_size=32\)"),
+        ({"seed": 0.5}, r"seed is 0\.5: a whole number is needed"),
         ({"early_stop": 5}, r"early_stop is 5: an EarlyStop is needed, such as EarlyStop\(patience=5\)"),
         ({"on_epoch": 3}, "on_epoch is 3: a function of an epoch is needed"),
         ({"optimizer": "adam"}, "optimizer is or made a str"),
@@ -367,9 +367,15 @@ def test_things_of_another_kind_are_errors(settings: dict[str, Any], message: st
         fit(linear(), SQUARED, settings.get("train", line()), **{"epochs": 2, "optimizer": PLAIN, **rest})
 
 
+@pytest.mark.parametrize("name, reason", [("cuda:99", ".*"), ("gpu", "there is no such kind of device")])
+def test_a_device_that_is_not_there_is_named_before_training_begins(name: str, reason: str) -> None:
+    with pytest.raises(DeviceError, match=f"device {name}: {reason}; here are .*cpu"):
+        fit(linear(), SQUARED, line(), epochs=1, optimizer=PLAIN, device=name)
+
+
 @pytest.mark.parametrize("model", [None, nn.Linear, [linear()], lambda x: x])
 def test_what_is_no_module_is_no_model(model: Any) -> None:
-    with pytest.raises(TypeError, match=r"model is a \w+: a torch\.nn\.Module is needed"):
+    with pytest.raises(TypeError, match=r"model is (a \w+|the class Linear): a torch\.nn\.Module is needed"):
         fit(model, SQUARED, line(), epochs=1, optimizer=PLAIN)
 
 

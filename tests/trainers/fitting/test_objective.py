@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from shaped.errors import DtypeError, Fault, ShapeError
+from shaped.runtime.data import pad_targets
 from shaped.trainers import accuracy, supervised
 
 
@@ -98,6 +99,15 @@ def test_accuracy_is_the_share_of_right_answers() -> None:
     images = torch.randn(2, 5, 3, 3)
     assert accuracy(images, images.argmax(1)) == 1
     assert accuracy(images, (images.argmax(1) + 1) % 5) == 0
+
+
+def test_padded_targets_are_neither_right_nor_wrong() -> None:
+    scores = torch.eye(3)[None].repeat(2, 1, 1)  # (batch, classes, len): the class at each position is its number
+    targets = pad_targets([torch.tensor([0, 1, 2]), torch.tensor([0])])
+    assert accuracy(scores, targets) == 1
+    assert accuracy(scores, torch.where(targets == -100, 7, targets), ignore_index=7) == 1
+    assert accuracy(scores, torch.where(targets == 2, 0, targets)) == 0.75
+    assert accuracy(scores, torch.full_like(targets, -100)).isnan()
 
 
 @pytest.mark.parametrize(
