@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +15,7 @@ from torch.utils import _pytree as pytree
 
 from shaped.runtime.compiled.guards import same_inputs, same_module
 from shaped.runtime.compiled.program import first_line
+from shaped.runtime.compiled.recordable import is_plain
 from shaped.runtime.compiled.report import Report
 
 # More shapes than these are no small set, and each costs a program.
@@ -38,6 +40,8 @@ class Prepared:
 class Compiled(ABC):
     """A callable that runs a program for inputs of known shapes, and eager for others.
 
+    Threads take turns: a call waits for the one before.
+
     Args:
         model: the model whose tensors the programs hold.
     """
@@ -50,6 +54,7 @@ class Compiled(ABC):
         self._prepared: list[Prepared] = []
         self._failed: list[tuple[Callable[..., bool], object]] = []
         self._has_warned = False
+        self._lock = threading.RLock()
 
     @abstractmethod
     def prepare(self, inputs: tuple[Any, ...], report: Report) -> Callable[..., Any]:
@@ -78,12 +83,19 @@ class Compiled(ABC):
 
     def __call__(self, *inputs: Any) -> Any:
         tensors, rest = _parts(inputs)
-        if not self.is_bound():
-            self._begin_anew()
-        for prepared in self._prepared:
-            if prepared.rest == rest and prepared.is_same(*tensors):
-                return prepared.call(*tensors)
-        return self._other(inputs, tensors, rest)
+        with self._lock:  # the buffers are those of one call
+            if not self.is_bound():
+                self._begin_anew()
+            for prepared in self._prepared:
+                if prepared.rest == rest and prepared.is_same(*tensors):
+                    return prepared.call(*tensors)
+            return self._other(inputs, tensors, rest)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"a {type(self).__name__} holds the memory of its model, and cannot be copied or pickled: copy the model "
+            "(and the optimizer), and compile the copy"
+        )
 
     def add(self, inputs: tuple[Any, ...], report: Report) -> Prepared:
         """Make a program for inputs.
@@ -92,7 +104,8 @@ class Compiled(ABC):
             CannotCompile: there is none.
         """
         tensors, rest = _parts(inputs)
-        prepared = Prepared(same_inputs(tensors), self.prepare(inputs, report), rest)
+        with torch.inference_mode(False):  # what is made in it cannot be written to outside
+            prepared = Prepared(same_inputs(tensors), self.prepare(inputs, report), rest)
         self._prepared.append(prepared)
         return prepared
 
@@ -102,18 +115,22 @@ class Compiled(ABC):
 
     def _other(self, inputs: tuple[Any, ...], tensors: Sequence[Tensor], rest: object) -> Any:
         """A call with inputs that there is no program for yet."""
+        if not all(is_plain(one) for one in tensors):
+            return self.eager(*inputs)  # another compiler is recording this call, for one
         if any(one == rest and is_same(*tensors) for is_same, one in self._failed):
             return self.eager(*inputs)
-        if len(self._prepared) >= _MOST_SHAPES:
+        if len(self._prepared) + len(self._failed) >= _MOST_SHAPES:
             self._warn(f"inputs came in more than {_MOST_SHAPES} shapes; others run in eager")
             return self.eager(*inputs)
         try:
-            return self.add(inputs, Report()).call(*tensors)
-        except Exception as error:  # a fault of the inputs is raised by eager, too
+            call = self.add(inputs, Report()).call
+        except Exception as error:
+            results = self.eager(*inputs)  # which raises itself if the fault is the inputs'
             self._failed.append((same_inputs(tensors), rest))
             shapes = ", ".join(str(tuple(one.shape)) for one in tensors)
             self._warn(f"inputs of the shapes {shapes} run in eager: {first_line(error)}")
-            return self.eager(*inputs)
+            return results
+        return call(*tensors)
 
     def _warn(self, text: str) -> None:
         """Say it once: a training loop calls a thousand times a second."""

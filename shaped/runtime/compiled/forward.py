@@ -16,7 +16,7 @@ from shaped.runtime.compiled.choosing import choose
 from shaped.runtime.compiled.dispatch import Compiled, device_of, with_structure
 from shaped.runtime.compiled.program import CannotCompile, Run
 from shaped.runtime.compiled.report import Report
-from shaped.runtime.compiled.tracing import Traced, tensors_of, trace
+from shaped.runtime.compiled.tracing import Structure, Traced, tensors_of, trace
 from shaped.runtime.compiled.trial import copies, varied
 from shaped.runtime.compiled.writing import Writer
 
@@ -113,9 +113,9 @@ class CompiledForward(Compiled):
             for place, value in zip(places, copies(tensors)):
                 values[place] = value
             with torch.no_grad():
-                outputs = pytree.tree_leaves(model(*pytree.tree_unflatten(values, structure)))
+                results = pytree.tree_leaves(model(*pytree.tree_unflatten(values, structure)))
             contents = {standing[node]: own[name].detach().clone() for name, node in traced.named.items()}
-            expected.append(Expected([one.clone() for one in outputs], contents))
+            expected.append(Expected([one.clone() for one in results if one is not None], contents))
         torch.set_rng_state(state)
         return Trials(given, lambda number: (), expected)
 
@@ -124,19 +124,11 @@ def _called(model: nn.Module, *inputs: Any) -> Any:
     return model(*inputs)
 
 
-def _results(run: Run, structure: pytree.TreeSpec) -> Callable[..., Any]:
+def _results(run: Run, structure: Structure) -> Callable[..., Any]:
     """The results of a run in their structure."""
-    if structure.is_leaf():
-
-        def one(*tensors: Tensor) -> Tensor:
-            return run(*tensors)[0]
-
-        return one
-
-    def several(*tensors: Tensor) -> Any:
-        return pytree.tree_unflatten(list(run(*tensors)), structure)
-
-    return several
+    if structure.is_one:
+        return lambda *tensors: run(*tensors)[0]
+    return lambda *tensors: structure.nested(run(*tensors))
 
 
 __all__ = ["EAGER", "CompiledForward", "compile_forward"]

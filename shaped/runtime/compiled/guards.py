@@ -1,65 +1,151 @@
-"""Whether what a program was made for is still so: the shapes of the inputs, the tensors of the module, its modes."""
+"""Whether what a program was made for is still so: shapes of inputs, tensors of the module, its modes, the optimiser.
+
+A test is one function of comparisons, for a step of a small model takes microseconds. What it costs is in proportion to
+the number of tensors and modules, never to their sizes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.optim import Optimizer
+
+# What torch runs around a module's forward and backward.
+HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
+_LINES_OF_ONE_EXPRESSION = 50  # Python's parser has a limit
+
+
+class Conditions:
+    """Comparisons that are joined to one function.
+
+    >>> conditions = Conditions()
+    >>> given = [1]
+    >>> conditions.add(f"len({conditions.name(given)}) == 1")
+    >>> is_same = conditions.test()
+    >>> is_same(), given.append(2), is_same()
+    (True, None, False)
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[str, Any] = {}
+        self._conditions: list[str] = []
+
+    def name(self, value: object) -> str:
+        """What the function calls a value."""
+        name = f"v{len(self._values)}"
+        self._values[name] = value
+        return name
+
+    def add(self, *conditions: str) -> None:
+        """More comparisons, in Python."""
+        self._conditions += conditions
+
+    def test(self, parameters: Sequence[str] = ()) -> Callable[..., bool]:
+        """The function: whether all of them hold."""
+        size = _LINES_OF_ONE_EXPRESSION
+        parts = [" and ".join(self._conditions[at : at + size]) for at in range(0, len(self._conditions), size)]
+        lines = [f"    if not ({part}): return False" for part in parts]
+        exec("\n".join([f"def test({', '.join(parameters)}):", *lines, "    return True"]), self._values)
+        test: Callable[..., bool] = self._values.pop("test")
+        return test
 
 
 def same_inputs(examples: Sequence[Tensor]) -> Callable[..., bool]:
-    """A test of whether tensors have the shapes, dtypes and devices of these, and are as many different ones.
+    """A test of whether tensors are of the kinds of these, and as many different ones.
 
     >>> is_same = same_inputs([torch.zeros(2, 3)])
     >>> is_same(torch.ones(2, 3)), is_same(torch.ones(3, 2)), is_same(torch.ones(2, 3).double())
     (True, False, False)
+    >>> is_same(torch.ones(3, 2).t())  # its numbers lie in another order
+    False
     """
-    values: dict[str, Any] = {"Tensor": Tensor}
-    conditions = []
-    for number, one in enumerate(examples):
-        given = f"x{number}"
-        values |= {f"shape{number}": one.shape, f"dtype{number}": one.dtype, f"device{number}": one.device}
-        conditions.append(f"isinstance({given}, Tensor) and {given}.shape == shape{number}")
-        conditions.append(f"{given}.dtype is dtype{number} and {given}.device == device{number}")
-    for first, second in combinations(range(len(examples)), 2):
-        conditions.append(f"x{first} {'is' if examples[first] is examples[second] else 'is not'} x{second}")
-    parameters = ", ".join(f"x{number}" for number in range(len(examples)))
-    return _test(parameters, conditions, values)
+    conditions = Conditions()
+    names = [f"x{number}" for number in range(len(examples))]
+    for given, one in zip(names, examples):
+        conditions.add(f"type({given}) is {conditions.name(type(one))}")
+        conditions.add(f"{given}.shape == {conditions.name(one.shape)}")
+        conditions.add(f"{given}.dtype is {conditions.name(one.dtype)}")
+        conditions.add(f"{given}.device == {conditions.name(one.device)}")
+        conditions.add(f"{given}.layout is {conditions.name(one.layout)}")
+        if one.layout is torch.strided:
+            conditions.add(f"{given}.stride() == {conditions.name(one.stride())}")
+    for (first, one), (second, other) in combinations(zip(names, examples), 2):
+        conditions.add(f"{first} {'is' if one is other else 'is not'} {second}")
+    return conditions.test(names)
 
 
 def same_module(model: nn.Module) -> Callable[[], bool]:
-    """A test of whether a model has the parameters and buffers that it has now, at the same places, and its modes.
+    """A test of whether a model has the parts that it has now: modules, parameters and buffers, at the same places.
 
-    Their contents may change. So is whether autocast is on. One comparison each: a step of a small model takes
-    microseconds.
+    Their contents may change. What decides which operations run is tested too: modes, hooks, whether parameters are
+    trained, autocast and the default dtype.
     """
-    values: dict[str, Any] = {"is_autocast": torch.is_autocast_enabled}
-    conditions = [f"is_autocast({kind!r}) is {torch.is_autocast_enabled(kind)}" for kind in ("cpu", "cuda")]
-    for number, module in enumerate(model.modules()):
-        values[f"module{number}"] = module
-        conditions.append(f"module{number}.training is {module.training}")
-        for kind in ("_parameters", "_buffers"):
-            held = getattr(module, kind)
-            values[f"held{number}{kind}"] = held
-            for name, tensor in held.items():
-                if tensor is None:
-                    conditions.append(f"held{number}{kind}[{name!r}] is None")
-                    continue
-                own = f"tensor{len(values)}"
-                values[own] = tensor
-                conditions.append(f"held{number}{kind}.get({name!r}) is {own}")
-                conditions.append(f"{own}.data_ptr() == {tensor.data_ptr()}")
-    return _test("", conditions, values)
+    conditions = Conditions()
+    for kind in ("cpu", "cuda"):
+        is_on = torch.is_autocast_enabled(kind)
+        conditions.add(f"{conditions.name(torch.is_autocast_enabled)}({kind!r}) is {is_on}")
+        if is_on:
+            dtype = conditions.name(torch.get_autocast_dtype(kind))
+            conditions.add(f"{conditions.name(torch.get_autocast_dtype)}({kind!r}) is {dtype}")
+    dtype = conditions.name(torch.get_default_dtype())
+    conditions.add(f"{conditions.name(torch.get_default_dtype)}() is {dtype}")
+    for module in model.modules():
+        conditions.add(f"{conditions.name(module)}.training is {module.training}")
+        if hooks := [getattr(module, kind) for kind in HOOKS if not getattr(module, kind)]:
+            conditions.add(f"not ({' or '.join(map(conditions.name, hooks))})")
+        for kind in ("_modules", "_parameters", "_buffers"):
+            parts = conditions.name(getattr(module, kind)) if getattr(module, kind) else ""
+            for key, part in getattr(module, kind).items():
+                own = conditions.name(part)
+                conditions.add(f"{parts}.get({key!r}) is {own}")
+                if isinstance(part, Tensor):
+                    conditions.add(f"{own}.data_ptr() == {part.data_ptr()}")
+                    conditions.add(f"{own}.requires_grad is {part.requires_grad}")
+    return conditions.test()
 
 
-def _test(parameters: str, conditions: Sequence[str], values: dict[str, Any]) -> Callable[..., bool]:
-    # In parts: Python's parser has a limit for one expression.
-    lines = [
-        f"    if not ({' and '.join(conditions[at : at + 50])}): return False" for at in range(0, len(conditions), 50)
-    ]
-    exec("\n".join([f"def test({parameters}):", *lines, "    return True"]), values)
-    test: Callable[..., bool] = values["test"]
-    return test
+def same_optimizer(optimizer: Optimizer, moments: Mapping[nn.Parameter, Mapping[str, Tensor]]) -> Callable[[], bool]:
+    """A test of whether an optimiser has the groups, the parameters and the moments that it has now, and no hooks.
+
+    Args:
+        moments: what the state of each parameter has; none before the first step.
+    """
+    conditions = Conditions()
+    own = conditions.name(optimizer)
+    state = conditions.name(optimizer.state)
+    conditions.add(f"{own}.state is {state}", f"len({state}) == {len(optimizer.state)}")
+    groups = conditions.name(optimizer.param_groups)
+    conditions.add(f"{own}.param_groups is {groups}", f"len({groups}) == {len(optimizer.param_groups)}")
+    for number, group in enumerate(optimizer.param_groups):
+        params = conditions.name(group["params"])
+        conditions.add(f"{groups}[{number}]['params'] is {params}", f"len({params}) == {len(group['params'])}")
+    for hooks in (optimizer._optimizer_step_pre_hooks, optimizer._optimizer_step_post_hooks):
+        conditions.add(f"not {conditions.name(hooks)}")
+    if moments:
+        # Tensors have their hashes from Python, slowly: the states are gone through in their order.
+        states = conditions.name(list(optimizer.state.values()))
+        conditions.add(f"all(map({conditions.name(operator.is_)}, {state}.values(), {states}))")
+    for parameter, parts in moments.items():
+        one = conditions.name(optimizer.state[parameter])
+        for name, part in parts.items():
+            conditions.add(f"{one}.get({name!r}) is {conditions.name(part)}")
+    return conditions.test()
+
+
+def hooked(model: nn.Module) -> str | None:
+    """The name of what has hooks; None if nothing has."""
+    for name, module in model.named_modules():
+        if any(getattr(module, kind) for kind in HOOKS):
+            return f"the module {(name or type(module).__name__)!r}"
+    for name, parameter in model.named_parameters():
+        if parameter._backward_hooks or getattr(parameter, "_post_accumulate_grad_hooks", None):
+            return f"the parameter {name!r}"
+    return None
+
+
+__all__ = ["HOOKS", "Conditions", "hooked", "same_inputs", "same_module", "same_optimizer"]

@@ -15,6 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor, fx
 
+from shaped.runtime.compiled.aliasing import fills, is_view, overlap, roots, same_place, written_by
+from shaped.runtime.compiled.buffers import Buffers, out_form
 from shaped.runtime.compiled.program import Program, empty_like
 
 aten = torch.ops.aten
@@ -69,13 +71,11 @@ class _Planner:
         self.made = Plan(program.inputs, program.scalars, program.is_training)
         # What each node is, if it is the same tensor at every call.
         self.staying: dict[fx.Node, Any] = dict(program.held)
-        self.place = {node: number for number, node in enumerate(program.graph.nodes)}
-        self.root = _roots(program)
-        self.written = {self.root[node] for one in program.operations for node in _written_by(one)}
+        self.root = roots(program)
+        self.written = {self.root[node] for one in program.operations for node in written_by(one)}
         self.constants: set[fx.Node] = set()
         self.escaping = {self.root[node] for node in program.outputs}
-        self.last_use = self._last_uses()
-        self.free: list[tuple[Tensor, fx.Node]] = []
+        self.buffers = Buffers(program, self.root)
         self.cells: dict[tuple[Any, torch.dtype, torch.device], Tensor] = {}
         self.done_copies: set[fx.Node] = set()
         # Nodes of a run that are another node's value.
@@ -101,7 +101,7 @@ class _Planner:
         operation = node.target
         if not isinstance(operation, torch._ops.OpOverload):
             self._take_part(node)
-        elif _is_view(operation) and all(one in self.staying for one in node.all_input_nodes):
+        elif is_view(operation) and all(one in self.staying for one in node.all_input_nodes):
             self.staying[node] = operation(*self._known(node.args), **self._known(node.kwargs))
             self._inherit(node)
         elif operation in _SAME_VALUE:
@@ -117,11 +117,11 @@ class _Planner:
         elif operation._schema.is_mutable:
             self._call(operation, node.args, node.kwargs, None if self._returns_staying(node) else node)
             if self._returns_staying(node):
-                self.staying[node] = self.staying[_written_by(node)[0]]
+                self.staying[node] = self.staying[written_by(node)[0]]
         else:
             called, more = _WITH_BUFFER.get(operation, (operation, ()))
-            out = _out_form(called)
-            if out is None or node in self.escaping or _is_view(operation) or self._is_random(node):
+            out = out_form(called)
+            if out is None or node in self.escaping or is_view(operation) or self._is_random(node):
                 self._call(operation, node.args, node.kwargs, node)
             else:
                 self._buffered(node, out, (*node.args, *more))
@@ -132,7 +132,8 @@ class _Planner:
         form, name = out
         buffer = self._destination(node)
         if buffer is None:
-            buffer = self._buffer(node)
+            known = [self.staying.get(self.renamed.get(one, one)) for one in node.all_input_nodes]
+            buffer = self.buffers.take(node, [one for one in known if isinstance(one, Tensor)])
         self._call(form, arguments, {**node.kwargs, name: buffer}, None)
         self.staying[node] = buffer
 
@@ -144,7 +145,7 @@ class _Planner:
             (user,) = last.users
             if user.target is aten.copy_.default and user.args[1] is last:
                 break
-            if not isinstance(user.target, torch._ops.OpOverload) or not _is_view(user.target):
+            if not isinstance(user.target, torch._ops.OpOverload) or not is_view(user.target):
                 return None
             chain.append(user)
             last = user
@@ -166,7 +167,7 @@ class _Planner:
             seen = candidate
             for view in chain:
                 seen = _called_on(view, seen)
-            if _same_place(seen, destination) and candidate.stride() == value.stride():
+            if same_place(seen, destination) and candidate.stride() == value.stride():
                 self.done_copies.add(copy)
                 self.done_copies.update(chain)
                 return candidate
@@ -175,11 +176,7 @@ class _Planner:
     def _stay(self, node: fx.Node) -> None:
         """Make a view of a tensor that stays known before its turn."""
         inputs = node.all_input_nodes
-        if (
-            node.op != "call_function"
-            or not isinstance(node.target, torch._ops.OpOverload)
-            or not _is_view(node.target)
-        ):
+        if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload) or not is_view(node.target):
             return
         for one in inputs:
             if one not in self.staying:
@@ -197,50 +194,13 @@ class _Planner:
                     if self.root[one] is not root:
                         continue
                     self._stay(one)
-                    if one not in self.staying or _overlap(self.staying[one], destination):
+                    if one not in self.staying or overlap(self.staying[one], destination):
                         return True
             node = node.next
         return False
 
     def _is_known_view(self, node: fx.Node) -> bool:
-        return isinstance(node.target, torch._ops.OpOverload) and _is_view(node.target)
-
-    def _buffer(self, node: fx.Node) -> Tensor:
-        """A buffer in the layout of a result: a new one, or one whose content nobody reads any more."""
-        value = node.meta["val"]
-        here = self.place[node]
-        for place, (old, owner) in enumerate(self.free):
-            is_read_here = self.last_use[owner] == here and self._may_overwrite(node, old)
-            if (
-                (self.last_use[owner] < here or is_read_here)
-                and old.dtype == value.dtype
-                and old.device == value.device
-                and old.numel() == value.numel()
-                and _fills(value)
-            ):
-                del self.free[place]
-                buffer = old.as_strided(value.shape, value.stride())
-                break
-        else:
-            buffer = empty_like(value)
-        if _fills(value):
-            self.free.append((buffer, node))
-        return buffer
-
-    def _may_overwrite(self, node: fx.Node, old: Tensor) -> bool:
-        """Whether an operation reads each entry of a buffer only where it writes it."""
-        operation = node.target
-        assert isinstance(operation, torch._ops.OpOverload)
-        operands = [self.staying.get(one) for one in node.all_input_nodes if self._known(one) is not one]
-        reading = [one for one in operands if isinstance(one, Tensor) and _overlap(one, old)]
-        value = node.meta["val"]
-        return torch.Tag.pointwise in operation.tags and all(
-            one.data_ptr() == old.data_ptr()
-            and one.shape == value.shape
-            and one.stride() == value.stride()
-            and one.dtype == value.dtype
-            for one in reading
-        )
+        return isinstance(node.target, torch._ops.OpOverload) and is_view(node.target)
 
     # Calls
 
@@ -260,10 +220,9 @@ class _Planner:
             wants_tensor = parameter is not None and isinstance(parameter.type, torch.TensorType)
             is_number = isinstance(one, float) or (isinstance(one, fx.Node) and one in self.program.scalars)
             if wants_tensor and is_number:
-                dtype = torch.float64
-                if isinstance(value, Tensor) and value.dtype == torch.float32:
-                    dtype = torch.float32
-                yield self._cell(one, dtype)
+                # With another operand the result's dtype would be another: a number has less say in it than a tensor.
+                is_of_cells = isinstance(value, Tensor) and value.dtype in _OF_CELLS
+                yield self._cell(one, value.dtype) if is_of_cells else one
             else:
                 yield one
 
@@ -323,102 +282,20 @@ class _Planner:
 
     def _returns_staying(self, node: fx.Node) -> bool:
         """Whether an operation that writes in place gives back a tensor that stays."""
-        written = _written_by(node)
+        written = written_by(node)
         return len(written) == 1 and written[0] in self.staying and isinstance(node.meta["val"], Tensor)
-
-    def _last_uses(self) -> dict[fx.Node, int]:
-        """For each node that has memory of its own: the place of the last operation that reads it or a view of it."""
-        last = dict.fromkeys(self.root.values(), -1)
-        for node in self.program.graph.nodes:
-            for one in node.all_input_nodes:
-                last[self.root[one]] = self.place[node]
-        return last
 
 
 # What `relu` calls; it has an `out` form.
 _WITH_BUFFER = {aten.relu.default: (aten.clamp_min.default, (0,))}
 _SAME_VALUE = (aten.detach.default, aten.alias.default)
+_OF_CELLS = (torch.float32, torch.float64)
 _LIKE = (aten.ones_like.default, aten.zeros_like.default, aten.full_like.default)
-
-
-def _roots(program: Program) -> dict[fx.Node, fx.Node]:
-    """For each node the one whose memory it has: its own, or that of what it is a view of."""
-    root: dict[fx.Node, fx.Node] = {}
-    for node in program.graph.nodes:
-        root[node] = node
-        if node.op != "call_function":
-            continue
-        operation = node.target
-        if not isinstance(operation, torch._ops.OpOverload):
-            root[node] = root[node.args[0]]  # a part of a result
-        elif operation._schema.is_mutable:
-            written = _written_by(node)
-            root[node] = root[written[0]] if written else node
-        elif _is_view(operation):
-            root[node] = root[node.all_input_nodes[0]]
-    return root
-
-
-def _written_by(node: fx.Node) -> list[fx.Node]:
-    """The operands that an operation writes to."""
-    operation = node.target
-    if node.op != "call_function" or not isinstance(operation, torch._ops.OpOverload):
-        return []
-    found = []
-    for number, argument in enumerate(operation._schema.arguments):
-        if argument.alias_info is None or not argument.alias_info.is_write:
-            continue
-        given = node.args[number] if number < len(node.args) else node.kwargs.get(argument.name)
-        found += [one for one in (given if isinstance(given, (list, tuple)) else [given]) if isinstance(one, fx.Node)]
-    return found
-
-
-def _is_view(operation: torch._ops.OpOverload) -> bool:
-    """Whether an operation gives a view of its operand."""
-    returned = operation._schema.returns
-    return (
-        not operation._schema.is_mutable
-        and len(returned) > 0
-        and returned[0].alias_info is not None
-        and not returned[0].alias_info.is_write
-    )
-
-
-def _out_form(operation: torch._ops.OpOverload) -> tuple[torch._ops.OpOverload, str] | None:
-    """The form of an operation that writes its one result to a given tensor, and what it calls this tensor.
-
-    Forms that torch generates are left out: they run the plain form, and copy.
-    """
-    if operation.overloadpacket.__name__.endswith("_loss"):
-        return None  # the given tensor is resized to one loss for each entry first, with a warning
-    if len(operation._schema.returns) != 1 or not isinstance(operation._schema.returns[0].type, torch.TensorType):
-        return None
-    own = [(one.name, str(one.type)) for one in operation._schema.arguments]
-    packet = operation.overloadpacket
-    for name in packet.overloads():
-        form = getattr(packet, name)
-        out = [one for one in form._schema.arguments if one.is_out]
-        rest = [(one.name, str(one.type)) for one in form._schema.arguments if not one.is_out]
-        if len(out) == 1 and rest == own and torch.Tag.generated not in form.tags:
-            return form, out[0].name
-    return None
-
-
-def _fills(value: Tensor) -> bool:
-    """Whether a layout has no gaps and no overlaps, so that other layouts of as many entries fit its memory."""
-    expected = 1
-    for size, stride in sorted(zip(value.shape, value.stride()), key=lambda one: one[1]):
-        if size == 1:
-            continue
-        if stride != expected:
-            return False
-        expected *= size
-    return True
 
 
 def _layouts(destination: Tensor, value: Tensor) -> Iterator[Tensor]:
     """The destination in the shape of a result, in the ways that a chain of views may undo."""
-    if _fills(destination):
+    if fills(destination):
         yield destination.as_strided(value.shape, value.stride(), destination.storage_offset())
 
 
@@ -431,21 +308,4 @@ def _called_on(view: fx.Node, tensor: Tensor) -> Tensor:
     return seen
 
 
-def _overlap(one: Tensor, other: Tensor) -> bool:
-    """Whether two tensors may share memory."""
-
-    def reach(each: Tensor) -> tuple[int, int]:
-        if each.numel() == 0:
-            return 0, 0
-        entries = 1 + sum((size - 1) * stride for size, stride in zip(each.shape, each.stride()))
-        return each.data_ptr(), each.data_ptr() + entries * each.element_size()
-
-    (first, end), (other_first, other_end) = reach(one), reach(other)
-    return first < other_end and other_first < end
-
-
-def _same_place(one: Tensor, other: Tensor) -> bool:
-    def sizes(each: Tensor) -> list[tuple[int, int]]:
-        return [(size, stride) for size, stride in zip(each.shape, each.stride()) if size != 1]
-
-    return one.data_ptr() == other.data_ptr() and one.shape == other.shape and sizes(one) == sizes(other)
+__all__ = ["Line", "Plan", "plan"]

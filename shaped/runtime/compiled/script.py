@@ -6,12 +6,12 @@ buffer.
 
 from __future__ import annotations
 
-import itertools
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor, fx, nn
+from torch import Tensor, fx
 
 from shaped.runtime.compiled.planning import Line, Plan, plan
 from shaped.runtime.compiled.program import CannotCompile, Program, Run, first_line
@@ -19,7 +19,6 @@ from shaped.runtime.compiled.straight_line import Names, function
 
 name = "script"
 exact = True
-_count = itertools.count()
 
 
 def unavailable(program: Program) -> str | None:
@@ -36,15 +35,12 @@ def build(program: Program) -> Run:
         CannotCompile: TorchScript does not take an operation as it is.
     """
     planned = plan(program)
-    holder = _Holder()
-    called = f"run_{next(_count)}"  # TorchScript takes holders of tensors as many for one class
-    text = _text(called, planned, holder)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that scripts are deprecated
-            module = torch.jit.script(holder)
-            module.define(text)
-            method = module._c._get_method(called)
+            holder = _Holder()
+            text = _text(planned, holder)
+            method = holder.method(text)
     except Exception as error:  # whatever the compiler of scripts says
         raise CannotCompile(f"TorchScript: {first_line(error)}") from error
     names = Names()
@@ -53,19 +49,30 @@ def build(program: Program) -> Run:
     return function(planned, [f"return ({call},)" if len(planned.outputs) == 1 else f"return {call}"], names)
 
 
-class _Holder(nn.Module):
-    """The tensors that stay, as buffers."""
+class _Holder:
+    """The tensors that stay, as attributes of a script's object.
+
+    The object has a compilation unit of its own, so that both are freed with the method: those that `torch.jit.script`
+    makes stay to the end of the process.
+    """
 
     def __init__(self) -> None:
-        super().__init__()
-        self.names: dict[int, str] = {}
+        self._names: dict[int, str] = {}
+        self._module = torch._C.ScriptModule("Step", torch._C.CompilationUnit(), True)
 
     def name_of(self, tensor: Tensor) -> str:
-        """The name of a tensor's buffer."""
-        if id(tensor) not in self.names:
-            self.names[id(tensor)] = name = f"t{len(self.names)}"
-            self.register_buffer(name, tensor)
-        return f"self.{self.names[id(tensor)]}"
+        """The name of a tensor's attribute."""
+        if id(tensor) not in self._names:
+            self._names[id(tensor)] = name = f"t{len(self._names)}"
+            self._module._register_attribute(name, torch._C.TensorType.get(), tensor)
+        return f"self.{self._names[id(tensor)]}"
+
+    def method(self, text: str) -> Callable[..., Any]:
+        """The method of a text, named `run`."""
+        kind = torch._C.ConcreteModuleType.from_jit_type(self._module._type())
+        self._module._define(kind, text, torch._jit_internal.createResolutionCallbackFromFrame(0))
+        method: Callable[..., Any] = self._module._get_method("run")
+        return method
 
 
 def _passed(planned: Plan) -> list[fx.Node]:
@@ -80,7 +87,7 @@ def _passed(planned: Plan) -> list[fx.Node]:
     return [node for node in planned.scalars if node in used]
 
 
-def _text(called: str, planned: Plan, holder: _Holder) -> str:
+def _text(planned: Plan, holder: _Holder) -> str:
     """The method."""
     parameters = [f"{node.name}: Tensor" for node in planned.inputs]
     parameters += [f"{node.name}: float" for node in _passed(planned)]
@@ -89,7 +96,7 @@ def _text(called: str, planned: Plan, holder: _Holder) -> str:
         result = "" if line.result is None else f"{line.result.name} = "
         lines.append(f"    {result}{_call(line, holder)}")
     outputs = ", ".join(node.name for node in planned.outputs)
-    return "\n".join([f"def {called}({', '.join(['self', *parameters])}):", *lines, f"    return {outputs}"]) + "\n"
+    return "\n".join([f"def run({', '.join(['self', *parameters])}):", *lines, f"    return {outputs}"]) + "\n"
 
 
 def _call(line: Line, holder: _Holder) -> str:

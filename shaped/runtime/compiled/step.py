@@ -16,12 +16,12 @@ from shaped.runtime.compiled.backends import wanted
 from shaped.runtime.compiled.choosing import choose
 from shaped.runtime.compiled.dispatch import Compiled, device_of, with_structure
 from shaped.runtime.compiled.flat import FlatGroup
-from shaped.runtime.compiled.guards import same_module
+from shaped.runtime.compiled.guards import same_module, same_optimizer
 from shaped.runtime.compiled.program import CannotCompile, Program, Run
 from shaped.runtime.compiled.reference import Places, Reference, eager_step
 from shaped.runtime.compiled.report import Report
-from shaped.runtime.compiled.tracing import Traced, tensors_of, trace
-from shaped.runtime.compiled.updates import update_of
+from shaped.runtime.compiled.tracing import Structure, Traced, tensors_of, trace
+from shaped.runtime.compiled.updates import refuses, update_of
 from shaped.runtime.compiled.writing import Writer, aten
 
 
@@ -95,7 +95,8 @@ class CompiledStep(Compiled):
         self._read = operator.itemgetter(*self._update.settings)
         self._settings: list[tuple[object, ...]] = []
         self._structures: list[tuple[object, ...]] = []
-        self._state = optimizer.state
+        self._is_same_optimizer = same_optimizer(optimizer, {})
+        self._has_begun = False
         super().__init__(model)
 
     @property
@@ -105,36 +106,35 @@ class CompiledStep(Compiled):
 
     def eager(self, *inputs: Any) -> Any:
         results = eager_step(self.model, self._loss, self.optimizer, inputs)
-        if not all(group.has_begun for group in self._groups):
-            self._begin_anew()  # the optimiser has made moments of its own now
         return results
 
     def release(self) -> None:
         super().release()
         self._groups, self._settings, self._structures = [], [], []
+        self._is_same_optimizer = same_optimizer(self.optimizer, {})
 
     def is_bound(self) -> bool:
         """Whether model and optimiser have the tensors, and the settings, that the programs were made for.
 
         `load_state_dict` gives the optimiser other moments. A learning rate may change at any time.
         """
-        optimizer = self.optimizer
-        if optimizer.state is not self._state or not self._is_same_module():
+        if not (self._is_same_module() and self._is_same_optimizer()):
             return False
         for group, settings in zip(self._groups, self._settings):
             if self._read(group.group) != settings and not self._takes(group):
-                return False
-            if group.has_begun and group.state and group.parameters[0] not in optimizer.state:
                 return False
         return True
 
     def _takes(self, changed: FlatGroup) -> bool:
         """Whether the programs go on with other settings of a group, such as a new learning rate."""
-        place = self._groups.index(changed)
+        if refuses(changed.group) is not None:
+            return False
+        place = next(place for place, group in enumerate(self._groups) if group is changed)
         self._settings[place] = self._read(changed.group)
         return self._update.structure(changed.group) == self._structures[place]
 
     def prepare(self, inputs: tuple[Any, ...], report: Report) -> Callable[..., Any]:
+        update_of(self.optimizer)  # which may have been set otherwise since, or been given hooks
         traced = trace(self.model, self._loss, inputs, differentiated=self._optimised())
         reference = Reference(self.model, self._loss, self.optimizer, inputs)
         if not self._groups:
@@ -178,10 +178,26 @@ class CompiledStep(Compiled):
             if group.has_begun:
                 group.register(self.optimizer)
         self._groups = groups
-        self._state = self.optimizer.state
         self._settings = [self._read(group.group) for group in groups]
         self._structures = [self._update.structure(group.group) for group in groups]
+        self._has_begun = False
         self._is_same_module = same_module(self.model)
+        self._is_same_optimizer = same_optimizer(self.optimizer, self._moments())
+
+    def _moments(self) -> dict[nn.Parameter, dict[str, Tensor]]:
+        """What the state of each parameter has in the optimiser."""
+        state = self.optimizer.state
+        return {
+            one: state[one] for group in self._groups if group.has_begun for one in group.parameters if one in state
+        }
+
+    def _begin(self) -> None:
+        """Make the moments the optimiser's, after the first step."""
+        for group in self._groups:
+            group.register(self.optimizer)
+        self._has_begun = True
+        self.optimizer._opt_called = True  # type: ignore[attr-defined]  # schedulers ask whether a step was made
+        self._is_same_optimizer = same_optimizer(self.optimizer, self._moments())
 
     def _program(self, traced: Traced, inputs: tuple[Any, ...]) -> tuple[Program, Places]:
         """The program of a step, and what its held tensors are."""
@@ -236,22 +252,16 @@ class CompiledStep(Compiled):
 
         return scalars
 
-    def _call(
-        self, run: Run, scalars: Callable[[int], tuple[float, ...]], structure: pytree.TreeSpec
-    ) -> Callable[..., Any]:
+    def _call(self, run: Run, scalars: Callable[[int], tuple[float, ...]], structure: Structure) -> Callable[..., Any]:
         parameters = [one for group in self._groups for one in group.parameters]
-        groups, optimizer = self._groups, self.optimizer
-        is_one = structure.is_leaf()
+        is_one = structure.is_one
 
         def call(*tensors: Tensor) -> Any:
-            given = scalars(1)
-            if not groups[0].has_begun:
-                for group in groups:
-                    group.register(optimizer)
-                optimizer._opt_called = True  # type: ignore[attr-defined]  # schedulers ask whether a step was made
-            results = run(*tensors, *given)
+            results = run(*tensors, *scalars(1))
+            if not self._has_begun:
+                self._begin()
             increment_version(parameters)  # a graph that was recorded before is known to be out of date
-            return results[0] if is_one else pytree.tree_unflatten(list(results), structure)
+            return results[0] if is_one else structure.nested(results)
 
         return call
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import linecache
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -137,5 +138,6 @@ def _defined(text: str, values: dict[str, Any]) -> Callable[..., Any]:
     file = f"<compiled step {_count}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     exec(compile(text, file, "exec"), values)
-    function: Callable[..., Any] = values["run"]
+    function: Callable[..., Any] = values.pop("run")  # no cycle: what it holds is freed with it, at once
+    weakref.finalize(function, linecache.cache.pop, file, None)
     return function

@@ -20,6 +20,30 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils import _pytree as pytree
 
 from shaped.runtime.compiled.program import CannotCompile, first_line
+from shaped.runtime.compiled.recordable import attributes_kept, require_traceable
+
+
+@dataclass(frozen=True)
+class Structure:
+    """How results are nested. A result may be None.
+
+    Args:
+        spec: of the results.
+        present: of each of them, whether it is a tensor.
+    """
+
+    spec: pytree.TreeSpec
+    present: tuple[bool, ...]
+
+    @property
+    def is_one(self) -> bool:
+        """Whether there is one tensor, by itself."""
+        return self.spec.is_leaf() and self.present == (True,)
+
+    def nested(self, tensors: Sequence[Tensor]) -> Any:
+        """The results, of their tensors."""
+        following = iter(tensors)
+        return pytree.tree_unflatten([next(following) if one else None for one in self.present], self.spec)
 
 
 @dataclass(frozen=True)
@@ -41,7 +65,7 @@ class Traced:
     inputs: tuple[fx.Node, ...]
     constants: Mapping[fx.Node, Tensor]
     results: int
-    structure: pytree.TreeSpec
+    structure: Structure
     gradients: tuple[str, ...] = ()
 
 
@@ -67,39 +91,47 @@ def trace(
         differentiated: the names of the parameters to take gradients by.
 
     Raises:
-        CannotCompile: what is computed depends on the values of tensors, or is nothing that torch can trace.
+        CannotCompile: what is computed depends on the values of tensors, or is nothing that torch can trace; or the
+            forward changes attributes that it would change again at each call.
         ValueError: there is no loss to differentiate.
     """
+    require_traceable(model, inputs)
     tensors = tensors_of(model)
-    leaves, structure = pytree.tree_flatten(tuple(inputs))
-    places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+    given_leaves, structure = pytree.tree_flatten(tuple(inputs))
+    places = [place for place, leaf in enumerate(given_leaves) if isinstance(leaf, Tensor)]
     # A tensor that is given twice is one tensor: a module may ask whether its query is its key.
-    outer = each_once(lambda one: one.detach().requires_grad_(one.requires_grad), [leaves[place] for place in places])
+    outer = each_once(
+        lambda one: one.detach().requires_grad_(one.requires_grad), [given_leaves[place] for place in places]
+    )
     alone = list({id(one): one for one in outer}.values())
     number = {id(one): at for at, one in enumerate(alone)}
     found: dict[str, Any] = {}
 
     def run(held: list[Tensor], given: list[Tensor]) -> list[Tensor]:
-        values = list(leaves)
+        values = list(given_leaves)
         for place, one in zip(places, outer):
             values[place] = given[number[id(one)]]
         own = dict(zip(tensors, held))
         with torch.enable_grad() if differentiated else torch.no_grad():
             results = _Called(model, function).under(own, pytree.tree_unflatten(values, structure))
-            flat, found["structure"] = pytree.tree_flatten(results)
+            leaves, spec = pytree.tree_flatten(results)
+            found["structure"] = Structure(spec, tuple(one is not None for one in leaves))
+            flat = [one for one in leaves if one is not None]
             _require_tensors(flat)
             gradients: dict[str, Tensor] = {}
             if differentiated:
                 by = [own[name] for name in differentiated]
                 made: tuple[Tensor | None, ...] = torch.autograd.grad(_loss(results), by, allow_unused=True)
                 gradients = {name: one for name, one in zip(differentiated, made) if one is not None}
+                _require_dense(gradients)
         found["results"], found["gradients"] = len(flat), tuple(gradients)
         return [*flat, *gradients.values()]
 
     # Whether a tensor requires a gradient decides which kernels run, also where none is recorded.
     held = [value.detach().requires_grad_(value.requires_grad) for value in tensors.values()]
     try:
-        module = make_fx(run, tracing_mode="fake", _allow_non_fake_inputs=True)(held, alone)
+        with attributes_kept(model):
+            module = make_fx(run, tracing_mode="fake", _allow_non_fake_inputs=True)(held, alone)
     except (DataDependentOutputException, DynamicOutputShapeException, GuardOnDataDependentSymNode) as error:
         raise CannotCompile(f"what it does depends on the values of tensors: {first_line(error)}") from error
     placeholders = [node for node in module.graph.nodes if node.op == "placeholder"]
@@ -145,6 +177,12 @@ def _require_tensors(results: Sequence[object]) -> None:
     for one in results:
         if not isinstance(one, Tensor):
             raise CannotCompile(f"a result is {type(one).__name__}, no tensor: compiled code gives tensors only")
+
+
+def _require_dense(gradients: Mapping[str, Tensor]) -> None:
+    for name, one in gradients.items():
+        if one.layout is not torch.strided:
+            raise CannotCompile(f"the gradient of {name!r} is sparse: build its module with sparse=False")
 
 
 def _loss(results: object) -> Tensor:

@@ -258,14 +258,21 @@ def update_of(optimizer: Optimizer) -> Update:
         known = ", ".join(each.__name__ for each in _UPDATES)
         raise CannotCompile(f"{type(optimizer).__name__} has no compiled update: {known} have")
     for group in optimizer.param_groups:
-        for name in _OTHER_WAYS:
-            if group.get(name):
-                raise CannotCompile(f"the optimizer is set to {name}=True")
-        if variable := [name for name, value in group.items() if _has_tensor(value) and name != "params"]:
-            raise CannotCompile(f"the optimizer's {variable[0]} is a tensor: give a number")
+        reason = refuses(group)
+        if reason is not None:
+            raise CannotCompile(reason)
     if optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks:
         raise CannotCompile("the optimizer has hooks on its steps")
     return update
+
+
+def refuses(group: Group) -> str | None:
+    """Why the settings of a group have no compiled update; None if they have."""
+    for name in _OTHER_WAYS:
+        if group.get(name):
+            return f"the optimizer is set to {name}=True"
+    variable = [name for name, value in group.items() if _has_tensor(value) and name != "params"]
+    return f"the optimizer's {variable[0]} is a tensor: give a number" if variable else None
 
 
 def _has_tensor(value: object) -> bool:
