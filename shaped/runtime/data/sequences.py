@@ -135,12 +135,8 @@ class PadCollate:
 
 def _require_pair(number: int, example: object) -> None:
     """Refuse an example of which a part would be lost, or that has no parts."""
-    if isinstance(example, (tuple, list)):
-        if len(example) == 2:
-            return
-        size = f" of {len(example)}"
-    else:
-        size = ""
+    size = f" of {len(example)}" if isinstance(example, (tuple, list)) else ""
+    if size != " of 2":
         raise TypeError(f"example {number} is a {type(example).__name__}{size}, not (input, target)")
 
 
