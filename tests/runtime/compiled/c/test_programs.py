@@ -283,6 +283,14 @@ def expressions(draw: st.DrawFn) -> tuple[list[Tensor], list[tuple[str, int, int
     return inputs, steps
 
 
+def _together(one: torch.Size, other: torch.Size) -> torch.Size | None:
+    """The shape that both broadcast to, if there is one."""
+    try:
+        return torch.broadcast_shapes(one, other)
+    except RuntimeError:
+        return None
+
+
 def _apply(
     steps: list[tuple[str, int, int]],
     values: list[Any],
@@ -299,14 +307,10 @@ def _apply(
             values.append(do(getattr(aten, name).default, x))
         elif name.endswith("_"):
             place = max(writable) if writable else None
-            if place is None or torch.broadcast_shapes(shape(values[place]), shape(y)) != shape(values[place]):
+            if place is None or _together(shape(values[place]), shape(y)) != shape(values[place]):
                 continue
             do(getattr(aten, name).Tensor, values[place], y)
-        else:
-            try:
-                torch.broadcast_shapes(shape(x), shape(y))
-            except RuntimeError:
-                continue
+        elif _together(shape(x), shape(y)) is not None:
             values.append(do(getattr(aten, name).default if name == "maximum" else getattr(aten, name).Tensor, x, y))
             writable.add(len(values) - 1)
 
