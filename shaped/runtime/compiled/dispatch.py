@@ -15,7 +15,7 @@ from torch.utils import _pytree as pytree
 
 from shaped.runtime.compiled.guards import same_inputs, same_module
 from shaped.runtime.compiled.program import first_line
-from shaped.runtime.compiled.recordable import is_plain
+from shaped.runtime.compiled.recordable import is_plain, require_traceable
 from shaped.runtime.compiled.report import Report
 
 # More shapes than these are no small set, and each costs a program.
@@ -50,6 +50,7 @@ class Compiled(ABC):
         self.model = model
         self.report = Report()
         """What compiling came to, for the shapes of the example."""
+        require_traceable(model, ())
         self._is_same_module = same_module(model)
         self._prepared: list[Prepared] = []
         self._failed: list[tuple[Callable[..., bool], object]] = []

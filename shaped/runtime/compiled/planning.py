@@ -221,8 +221,10 @@ class _Planner:
             is_number = isinstance(one, float) or (isinstance(one, fx.Node) and one in self.program.scalars)
             if wants_tensor and is_number:
                 # With another operand the result's dtype would be another: a number has less say in it than a tensor.
-                is_of_cells = isinstance(value, Tensor) and value.dtype in _OF_CELLS
-                yield self._cell(one, value.dtype) if is_of_cells else one
+                if isinstance(value, Tensor) and value.dtype in _OF_CELLS:
+                    yield self._cell(one, value.dtype)
+                else:
+                    yield one
             else:
                 yield one
 

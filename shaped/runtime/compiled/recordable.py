@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DataParallel, DistributedDataParallel
-from torch.nn.parameter import UninitializedTensorMixin
+from torch.nn.parameter import is_lazy
 from torch.utils import _pytree as pytree
 
 from shaped.runtime.compiled.guards import hooked
@@ -38,14 +38,14 @@ def require_traceable(model: nn.Module, inputs: Sequence[object]) -> None:
         raise CannotCompile("torch.compile has been here: give the model that was given to it")
     if isinstance(model, torch.jit.ScriptModule):
         raise CannotCompile("a scripted model has its own interpreter: give the model that was scripted")
-    found = hooked(model)
-    if found is not None:
-        raise CannotCompile(f"{found} has hooks, which would run when it is recorded, and not again: remove them")
     for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
-        if isinstance(tensor, UninitializedTensorMixin):
+        if is_lazy(tensor):
             raise CannotCompile(f"{name!r} has no shape yet: call the model once before")
         if not is_plain(tensor):
             raise CannotCompile(f"{name!r} is a {_kind(tensor)}: it takes a dense torch.Tensor")
+    found = hooked(model)
+    if found is not None:
+        raise CannotCompile(f"{found} has hooks, which would run when it is recorded, and not again: remove them")
     for leaf in pytree.tree_leaves(tuple(inputs)):
         if isinstance(leaf, Tensor) and not is_plain(leaf):
             raise CannotCompile(f"an input is a {_kind(leaf)}: it takes dense torch.Tensors")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, fx
@@ -58,7 +58,8 @@ class _Holder:
 
     def __init__(self) -> None:
         self._names: dict[int, str] = {}
-        self._module = torch._C.ScriptModule("Step", torch._C.CompilationUnit(), True)
+        # Any: torch does not tell the types of these.
+        self._module: Any = cast("Any", torch._C).ScriptModule("Step", torch._C.CompilationUnit(), True)
 
     def name_of(self, tensor: Tensor) -> str:
         """The name of a tensor's attribute."""

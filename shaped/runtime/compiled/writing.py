@@ -81,7 +81,9 @@ class Writer:
     def copy(self, node: fx.Node, standing: Mapping[fx.Node, fx.Node]) -> fx.Node:
         """An operation of another program, on what stands for its operands."""
         copied = self.graph.node_copy(node, lambda one: standing[one])
-        copied.meta = {"val": pytree.tree_map_only(Tensor, self._like, node.meta["val"])}
+        copied.meta = {
+            "val": pytree.tree_map_only(Tensor, self._like, node.meta.get("val"))
+        }  # None: a gradient not taken
         return copied
 
     def program(self, outputs: Sequence[fx.Node]) -> Program:
