@@ -342,3 +342,50 @@ def expressions_are_as_in_torch(inputs: list[Tensor], steps: list[tuple[str, int
     for got, wanted in zip(c.build(writer.program(outputs))(*inputs), values, strict=True):
         # The same roundings in the same order, but for sin, which may be another one's.
         torch.testing.assert_close(got, wanted, rtol=1e-12, atol=1e-12, equal_nan=True)
+
+
+def test_a_long_loop_hands_values_on_from_piece_to_piece() -> None:
+    def write(w: Writer, x: fx.Node, h: fx.Node) -> list[fx.Node]:
+        values = [w(aten.mul.Tensor, x, 0.5)]
+        for step in range(60):
+            # What was made long ago, what was made just now, and at times what is written in place.
+            values.append(w(aten.sub.Tensor, values[step * step % len(values)], values[-1]))
+            if step % 20 == 7:
+                w(aten.add_.Tensor, h, values[-1])
+                values.append(w(aten.mul.Tensor, h, 0.25))
+        return [values[3], values[-1]]
+
+    x, held = torch.randn(3, 350, dtype=torch.float64), torch.randn(3, 350, dtype=torch.float64)
+    expected = held.clone()
+    values = [x * 0.5]
+    for step in range(60):
+        values.append(values[step * step % len(values)] - values[-1])
+        if step % 20 == 7:
+            expected += values[-1]
+            values.append(expected * 0.25)
+    made = program(write, x, held=(held,))
+    assert c.source_of(made).count("first < 1050") == 1
+    for got, wanted in zip(c.build(made)(x), (values[3], values[-1])):
+        assert got.equal(wanted)
+    assert held.equal(expected)
+
+
+@pytest.mark.parametrize("rows", [1, 4, 5, 33, 70])
+def test_a_forward_is_right_however_its_products_are_laid_out(rows: int) -> None:
+    model = nn.Sequential(nn.Linear(20, 48), nn.ReLU(), nn.Linear(48, 33), nn.GELU(), nn.Linear(33, 3)).double()
+    x = torch.randn(rows, 20, dtype=torch.float64)
+
+    def function(model: nn.Sequential, x: Tensor) -> list[Tensor]:
+        hidden = model[:4](x)
+        return [hidden.sum(0), hidden.abs().mean(1), model[4](hidden) * 2]
+
+    traced = trace(model, function, (x,))
+    writer = Writer()
+    nodes = dict(zip(traced.inputs, [writer.given("x", x)]))
+    for name, tensor in tensors_of(model).items():
+        nodes[traced.named[name]] = writer.held(f"held_{name.replace('.', '_')}", tensor.detach())
+    with torch.no_grad():
+        wanted = function(model, x)
+    for got, other in zip(c.build(writer.program(writer.insert(traced, nodes)))(x), wanted, strict=True):
+        # Sums of up to 70 terms of size one, each rounded by 2^-53.
+        torch.testing.assert_close(got, other, rtol=1e-11, atol=1e-12)
