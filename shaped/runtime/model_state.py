@@ -12,7 +12,7 @@ from torch.nn.parameter import is_lazy
 from shaped.runtime.tensor_types import dtype_name
 
 # How torch's own wrappers name what is in them.
-_WRAPPERS = {"module.": "DistributedDataParallel", "_orig_mod.": "torch.compile"}
+_WRAPPERS = {"module": "DistributedDataParallel", "_orig_mod": "torch.compile"}
 
 
 def model_problems(model: nn.Module, saved: object) -> list[str]:
@@ -24,7 +24,7 @@ def model_problems(model: nn.Module, saved: object) -> list[str]:
     if not isinstance(saved, Mapping):
         return [f"the weights are a {type(saved).__name__}, not a dict"]
     own = model.state_dict(keep_vars=True)
-    if problem := _wrapper_problem(own, saved):
+    if problem := _prefix_problem(own, saved):
         return [problem]
     found = []
     for name, value in own.items():
@@ -36,20 +36,41 @@ def model_problems(model: nn.Module, saved: object) -> list[str]:
     return found or _tied_problems(own, saved)
 
 
-def _wrapper_problem(own: Mapping[str, object], saved: Mapping[Any, object]) -> str:
-    """Whether names differ by the prefix of a wrapper alone, and what to do; empty if they do not."""
-    if not own or not all(isinstance(name, str) for name in saved):
+def _prefix_problem(own: Mapping[str, object], saved: Mapping[Any, object]) -> str:
+    """Whether the model is a part of what was saved, or the other way round, and what to do; empty if it is not."""
+    if not all(isinstance(name, str) for name in saved) or any(name in saved for name in own):
         return ""
-    for prefix, wrapper in _WRAPPERS.items():
-        if {f"{prefix}{name}" for name in own} == set(saved):
-            return (
-                f"each name in the file begins with {prefix!r}, that of {wrapper}: save what is in the wrapper "
-                f"(model.{prefix.removesuffix('.')}), or take the prefix away: "
-                f"{{name.removeprefix({prefix!r}): value for name, value in weights.items()}}"
-            )
-        if {f"{prefix}{name}" for name in saved} == set(own):
-            return f"the model is in a wrapper, {wrapper}, the file is not: load into model.{prefix.removesuffix('.')}"
+    if prefix := _prefix(own, saved):
+        others = sorted(name for name in saved if not name.startswith(prefix))
+        also = f", besides {', '.join(others[:3])}{' ...' if len(others) > 3 else ''}" if others else ""
+        return (
+            f"the names of the model are in the file behind {prefix!r}{_from_wrapper(prefix)}{also}: "
+            f"shaped.runtime.weights.read_weights(path).part({prefix!r}).load(model) loads that part"
+        )
+    if prefix := _prefix(saved, own):
+        return (
+            f"the names of the file are in the model behind {prefix!r}{_from_wrapper(prefix)}: load into that part, "
+            f"model.{prefix.removesuffix('.')}"
+        )
     return ""
+
+
+def _prefix(inner: Mapping[str, object], outer: Mapping[str, object]) -> str:
+    """What stands in `outer` before every name of `inner`, but for further names of tied tensors; empty for nothing."""
+    if not inner:
+        return ""
+    tied = tied_names(inner)
+    wanted = [name for name in inner if name not in tied]
+    found = [name.removesuffix(wanted[0]) for name in outer if name.endswith(f".{wanted[0]}")]
+    return next((prefix for prefix in found if all(f"{prefix}{name}" in outer for name in wanted)), "")
+
+
+def _from_wrapper(prefix: str) -> str:
+    """By which of torch's wrappers a prefix was made."""
+    parts = prefix.removesuffix(".").split(".")
+    if any(part not in _WRAPPERS for part in parts):
+        return ""
+    return f" (of {' and '.join(_WRAPPERS[part] for part in parts)})"
 
 
 def tied_names(state: Mapping[str, object]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from shaped.runtime.atomic import replacing
 NOT_OF_TORCH = "it is not a file that torch.save wrote, or not all of it"
 # How a file of torch before 1.6 begins: a pickle of protocol 2 that is this number.
 _LEGACY_START = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
+_LFS_START = b"version https://git-lfs"
 _SAFETENSORS_HEADER = 8  # the length of the header, which is JSON
 
 
@@ -36,15 +37,17 @@ class LoadError(ValueError):
 
 def kind_of(path: str | os.PathLike[str]) -> str:
     """What a file is by what is in it, whatever its name: `torch`, `legacy torch`, `safetensors`, `exported`, `script`,
-    or nothing for anything else.
+    `git lfs` for a pointer to a file, or nothing for anything else.
 
     Raises:
         OSError: there is no such file, or it cannot be read.
     """
     with Path(path).open("rb") as file:
-        start = file.read(16)
+        start = file.read(len(_LFS_START))
         if start.startswith(b"PK"):
             return _kind_of_archive(file)
+        if start == _LFS_START:
+            return "git lfs"
         if start.startswith(_LEGACY_START):
             return "legacy torch"
         header = int.from_bytes(start[:_SAFETENSORS_HEADER], "little")

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
+from shaped.runtime.arguments import require_module
 from shaped.runtime.atomic import replacing
 from shaped.runtime.checkpoint import FORMAT as CHECKPOINT_FORMAT
 from shaped.runtime.model_state import load_model_state, model_problems, tied_names
@@ -79,6 +80,27 @@ class Weights:
             raise WeightsError(self.path, found)
         load_model_state(model, self._for(model))
 
+    def part(self, prefix: str) -> Weights:
+        """Those whose names begin with a prefix, without it: what is in a wrapper, or the base of a larger model.
+
+        Raises:
+            ValueError: no name begins with it.
+
+        >>> whole = Weights(Path("model.pt"), {"bert.weight": torch.ones(2), "head": torch.zeros(1)}, {})
+        >>> dict(whole.part("bert.").tensors)
+        {'weight': tensor([1., 1.])}
+        """
+        tensors = {name.removeprefix(prefix): one for name, one in self.tensors.items() if name.startswith(prefix)}
+        if not tensors:
+            names = ", ".join(list(self.tensors)[:5])
+            raise ValueError(f"no name in {self.path} begins with {prefix!r}: they are {names} ...")
+        # The other name of a tied tensor, and the one that it is saved by, lose the prefix together.
+        metadata = {
+            key.removeprefix(prefix): text.removeprefix(prefix) if text in self.tensors else text
+            for key, text in self.metadata.items()
+        }
+        return Weights(self.path, tensors, metadata)
+
     def _for(self, model: nn.Module) -> Mapping[str, Any]:
         """The weights with all names of tied ones: a file may have one of them, and the others in its metadata."""
         own = model.state_dict(keep_vars=True)
@@ -111,6 +133,7 @@ def save_weights(path: str | os.PathLike[str], model: nn.Module, metadata: Mappi
     ['weight is (3, 2) float32 in the file, (4, 2) float32 in the model', 'bias is in the file alone: (3,) float32']
     """
     suffix = Path(path).suffix
+    require_module("model", model)
     if suffix == ".safetensors":
         _write_safetensors(path, model.state_dict(keep_vars=True), metadata or {})
     elif suffix not in _TORCH_SUFFIXES:
@@ -134,6 +157,7 @@ def load_weights(path: str | os.PathLike[str], model: nn.Module) -> dict[str, st
         ImportError: the file is of safetensors, and the package is not installed.
         FileNotFoundError: there is no such file.
     """
+    require_module("model", model)
     found = read_weights(path)
     found.load(model)
     names = model.state_dict()
@@ -149,6 +173,8 @@ def read_weights(path: str | os.PathLike[str]) -> Weights:
         FileNotFoundError: there is no such file.
     """
     kind = kind_of(path)
+    if kind == "git lfs":
+        raise WeightsError(path, ["it is a pointer of Git LFS, not the file itself: git lfs pull fetches it"])
     if kind == "safetensors" or (not kind and Path(path).suffix == ".safetensors"):
         return _read_safetensors(path)
     if kind in ("exported", "script"):

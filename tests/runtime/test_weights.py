@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file, save_model
 from torch import Tensor, nn
 
 from shaped.runtime import checkpoint
+from shaped.runtime.exported import ExportedError, load_exported
 from shaped.runtime.weights import WeightsError, load_weights, read_weights, save_weights
 from tests.equality import same
 
@@ -181,16 +182,70 @@ def test_every_difference_is_told_and_nothing_is_changed(suffix: str, tmp_path: 
 
 
 @pytest.mark.parametrize("suffix", [".safetensors", ".pt"])
-def test_the_prefix_of_a_wrapper_is_told(suffix: str, tmp_path: Path) -> None:
-    path = tmp_path / f"a{suffix}"
-    wrapped = nn.Module()
-    wrapped.module = small()
-    save_weights(path, wrapped)
+@pytest.mark.parametrize(
+    "parts, made_by",
+    [
+        (["module"], " (of DistributedDataParallel)"),
+        (["module", "_orig_mod"], " (of DistributedDataParallel and torch.compile)"),
+        (["bert", "encoder"], ""),
+    ],
+)
+def test_weights_behind_a_prefix_are_told_and_loaded(
+    suffix: str, parts: list[str], made_by: str, tmp_path: Path
+) -> None:
+    path, whole, prefix = tmp_path / f"a{suffix}", Language(0, is_tied=True), ".".join(parts) + "."
+    for name in reversed(parts):
+        outer = nn.Module()
+        setattr(outer, name, whole)
+        whole = outer
+    save_weights(path, whole)
+    (problem,) = read_weights(path).problems(Language(0, is_tied=True))
+    assert problem.startswith(f"the names of the model are in the file behind {prefix!r}{made_by}: shaped.runtime")
+    for model in (Language(1, is_tied=True), Language(1, is_tied=False)):
+        read_weights(path).part(prefix).load(model)
+        assert same(dict(model.state_dict()), dict(Language(0, is_tied=True).state_dict()))
+    save_weights(path, Language(0, is_tied=True))
+    (problem,) = read_weights(path).problems(whole)
+    assert problem == (
+        f"the names of the file are in the model behind {prefix!r}{made_by}: load into that part, "
+        f"model.{prefix.removesuffix('.')}"
+    )
+
+
+def test_the_base_of_a_larger_model_is_a_part(tmp_path: Path) -> None:
+    path = tmp_path / "a.pt"
+    torch.save({f"bert.{name}": one for name, one in small().state_dict().items()} | {"head": torch.ones(1)}, path)
     (problem,) = read_weights(path).problems(small())
-    assert problem.startswith("each name in the file begins with 'module.', that of DistributedDataParallel: save")
-    save_weights(path, small())
-    (problem,) = read_weights(path).problems(wrapped)
-    assert problem == ("the model is in a wrapper, DistributedDataParallel, the file is not: load into model.module")
+    assert "behind 'bert.', besides head: " in problem
+    model = small(1)
+    read_weights(path).part("bert.").load(model)
+    assert same(state(model), state(small()))
+    with pytest.raises(ValueError, match=r"no name in .* begins with 'gpt.': they are bert"):
+        read_weights(path).part("gpt.")
+
+
+def test_a_name_that_both_have_is_behind_no_prefix(tmp_path: Path) -> None:
+    torch.save({"weight": torch.ones(2), "a.weight": torch.ones(1)}, tmp_path / "a.pt")
+    model = nn.Module()
+    model.weight = nn.Parameter(torch.zeros(1))
+    assert len(read_weights(tmp_path / "a.pt").problems(model)) == 2
+
+
+def test_a_pointer_of_git_lfs_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n")
+    with pytest.raises(WeightsError, match="it is a pointer of Git LFS, not the file itself: git lfs pull"):
+        load_weights(path, small())
+    with pytest.raises(ExportedError, match="but a pointer of Git LFS: git lfs pull"):
+        load_exported(path)
+
+
+def test_what_is_no_module_has_no_weights(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"model is a OrderedDict: a torch\.nn\.Module is needed"):
+        save_weights(tmp_path / "a.pt", small().state_dict())  # type: ignore[arg-type]  # on purpose
+    save_weights(tmp_path / "a.pt", small())
+    with pytest.raises(TypeError, match=r"model is the class Linear: a torch\.nn\.Module is needed"):
+        load_weights(tmp_path / "a.pt", nn.Linear)  # type: ignore[arg-type]  # on purpose
 
 
 @pytest.mark.parametrize("suffix", [".safetensors", ".pt"])

@@ -44,6 +44,8 @@ def require_program(path: str | os.PathLike[str]) -> str:
 
 def _what_instead(path: str | os.PathLike[str], kind: str) -> str:
     weights = "shaped.runtime.weights.load_weights loads them into a model"
+    if kind == "git lfs":
+        return ", but a pointer of Git LFS: git lfs pull fetches the file itself"
     if kind == "safetensors":
         return f", but weights: {weights}"
     if kind in ("torch", "legacy torch"):

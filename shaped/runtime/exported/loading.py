@@ -16,11 +16,12 @@ from torch.utils import _pytree as pytree  # torch.export's own, which has no ot
 from shaped.runtime.checked.failure import ShapeRefusal, TypeRefusal
 from shaped.runtime.checked.hints import Anything, Hint
 from shaped.runtime.checked.reference import Bound
+from shaped.runtime.exported.annotations import Annotations, annotations_of, check, structure
 from shaped.runtime.exported.archive import ExportedError, require_program
 from shaped.runtime.exported.axes import AxisNames
 from shaped.runtime.exported.program import inputs_of, names_of_parameters, signature_of
 from shaped.runtime.exported.script import ScriptSignature
-from shaped.runtime.exported.signature import Annotations, Signature, annotations_of, check, structure
+from shaped.runtime.exported.signature import Signature
 
 SIGNATURE_FILE = "shaped_signature.json"
 
@@ -143,6 +144,7 @@ def load_exported(path: str | os.PathLike[str], signature: Annotations | None = 
     Raises:
         ExportedError: the file is no program, damaged, or would be loaded only by running pickles.
         ValueError: the signature names what is no parameter.
+        TypeError: an annotation in it cannot be checked.
         FileNotFoundError: there is no such file.
     """
     annotations = {} if signature is None else annotations_of(signature)

@@ -9,8 +9,9 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 from torch.utils import _pytree as pytree  # torch.export's own, which has no other name
 
+from shaped.runtime.exported.annotations import leaves_of
 from shaped.runtime.exported.axes import AxisNames, axes_text, ranges_of, symbols_of
-from shaped.runtime.exported.signature import ConstantValue, Signature, TensorValue, Value, leaves_of
+from shaped.runtime.exported.signature import ConstantValue, Signature, TensorValue, Value
 from shaped.runtime.tensor_types import dtype_name
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from shaped.runtime.checked.failure import TypeRefusal
 from shaped.runtime.checked.hints import Anything, Either, Every, EveryPair, Hint, Instance, Row
 from shaped.runtime.checked.reference import Bound
-from shaped.runtime.exported.signature import check, require_device_of
+from shaped.runtime.exported.annotations import check, require_device_of
 
 _CLASSES: Mapping[str, tuple[type, ...]] = {
     "TensorType": (Tensor,),

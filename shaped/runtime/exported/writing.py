@@ -15,20 +15,15 @@ from torch import Tensor, nn
 from torch.export import Dim, ExportedProgram
 from torch.utils import _pytree as pytree  # torch.export's own, which has no other name
 
+from shaped.runtime.arguments import require_module
 from shaped.runtime.atomic import replacing
 from shaped.runtime.checked.hints import Anything, Array
 from shaped.runtime.checked.reference import Bound, facing
+from shaped.runtime.exported.annotations import Annotations, annotations_of, arrays_of, check, leaves_of
 from shaped.runtime.exported.axes import AxisNames, symbol_of
 from shaped.runtime.exported.loading import SIGNATURE_FILE, ExportedModel, load_exported
 from shaped.runtime.exported.program import inputs_of, signature_of
-from shaped.runtime.exported.signature import (
-    Annotations,
-    Signature,
-    annotations_of,
-    arrays_of,
-    check,
-    leaves_of,
-)
+from shaped.runtime.exported.signature import Signature
 from shaped.runtime.model_state import kind_of, same_bits
 from shaped.spec.annotation import Anonymous, AnonymousPack, Fixed, Named, NamedPack
 from shaped.spec.axis_arithmetic import Computed
@@ -53,7 +48,7 @@ def export(
 
     Args:
         path: ends in `.pt2`.
-        model: in evaluation mode.
+        model: in evaluation mode; of what `torch.compile` gives, the model in it.
         example_inputs: arguments of `forward`, the size of each axis that may vary being 2 or more.
         keywords: arguments of `forward` by name.
         dynamic: the names of the axes that have to vary; all others stay as in the example. None for each that can.
@@ -70,6 +65,8 @@ def export(
     """
     if Path(path).suffix != ".pt2":
         raise ExportError(f"{os.fspath(path)} ends in {Path(path).suffix!r}, not in .pt2")
+    # What torch.compile gives calls the model, whose own forward has the names and annotations.
+    model = getattr(require_module("model", model), "_orig_mod", model)
     if training := [name for name, module in model.named_modules() if module.training]:
         inner = f" (its {training[0]})" if training[0] else ""
         raise ExportError(

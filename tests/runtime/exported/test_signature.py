@@ -11,16 +11,8 @@ from torch import Tensor
 
 from shaped.errors import ShapeError
 from shaped.runtime.checked.failure import TypeRefusal
-from shaped.runtime.exported.signature import (
-    ConstantValue,
-    Signature,
-    TensorValue,
-    annotations_of,
-    arrays_of,
-    is_safe_axis,
-    leaves_of,
-    structure,
-)
+from shaped.runtime.exported.annotations import annotations_of, arrays_of, leaves_of, structure
+from shaped.runtime.exported.signature import ConstantValue, Signature, TensorValue, is_safe_axis
 
 AXES = st.sampled_from(["2", "3", "a", "b", "a+1", "2*b"])
 TENSORS = st.builds(
@@ -159,3 +151,8 @@ def test_a_method_gives_the_annotations_of_its_parameters() -> None:
             return x
 
     assert set(annotations_of(Net.forward)) == {"x", "return"}
+
+
+def test_a_text_is_no_annotation() -> None:
+    with pytest.raises(TypeError, match=r'the signature of x is the text .b 4.: .* such as Float\[Tensor, "b 4"\]'):
+        annotations_of({"x": "b 4"})

@@ -254,3 +254,13 @@ def test_arguments_of_any_name_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ExportError, match=r"forward of Named takes \*\*named, .*: name the parameters"):
         export(tmp_path / "a.pt2", Named().eval(), keywords={"x": torch.ones(3)})
+
+
+def test_of_a_compiled_model_the_model_in_it_is_exported(tmp_path: Path) -> None:
+    model = nn.Sequential(nn.Linear(4, 2)).eval()
+    assert export(tmp_path / "a.pt2", torch.compile(model), torch.ones(3, 4)).operation == "Sequential"  # type: ignore[arg-type]  # it is a module
+
+
+def test_a_function_is_no_model(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"model is a function: a torch\.nn\.Module is needed"):
+        export(tmp_path / "a.pt2", lambda x: x, torch.ones(3))  # type: ignore[arg-type]  # on purpose
