@@ -6,7 +6,7 @@ import copy
 import math
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -124,16 +124,22 @@ class Rows(IterableDataset[Any]):
         return iter(self.rows)
 
 
-def common(kind: str, folder: Path) -> Results:
-    """The runs whose results are those of one process."""
+# The runs that tell most: gradients gathered, a process without an example of its own, running statistics, a process
+# whose batches end before the other's.
+BRIEF = ("accumulated", "tiny last batch", "statistics", "uneven rows")
+
+
+def common(kind: str, folder: Path, names: Collection[str] = ()) -> Results:
+    """The runs whose results are those of one process; all of them, or those with the names."""
     plateau: Any = {"validation": loader(23, 8), "early_stop": EarlyStop(2, minimum_change=0.02)}
-    return {
-        "plain": run(kind, validation=loader(23, 8), checkpoint=folder / f"{kind}.pt"),
-        "clipped": run(kind, clip_norm=0.1, scheduler=lambda o: StepLR(o, 2, 0.5), scheduler_every="batch"),
-        "accumulated": run(kind, accumulate=2, train=loader(57)),
-        "tiny last batch": run(kind, train=loader(33), validation=loader(17)),
-        "skipped": run(kind, loss=spoiled([2, 5], ranks=[1] if kind != "alone" else [0]), not_finite="skip"),
-        "skipped while gathered": run(
+    runs: dict[str, Callable[[], dict[str, Any]]] = {
+        "plain": partial(run, kind, validation=loader(23, 8), checkpoint=folder / f"{kind}.pt"),
+        "clipped": partial(run, kind, clip_norm=0.1, scheduler=lambda o: StepLR(o, 2, 0.5), scheduler_every="batch"),
+        "accumulated": partial(run, kind, accumulate=2, train=loader(57)),
+        "tiny last batch": partial(run, kind, train=loader(33), validation=loader(17)),
+        "skipped": partial(run, kind, loss=spoiled([2, 5], ranks=[1] if kind != "alone" else [0]), not_finite="skip"),
+        "skipped while gathered": partial(
+            run,
             kind,
             loss=spoiled([1, 4], ranks=[1] if kind != "alone" else [0]),
             train=loader(64),
@@ -141,11 +147,12 @@ def common(kind: str, folder: Path) -> Results:
             accumulate=4,
             epochs=1,
         ),
-        "early stop": run(kind, 30, optimizer=partial(SGD, lr=0.5), **plateau),
-        "recomputed": run(kind, checkpoint_activations=["middle", nn.Linear]),
-        "resumed from one process": run(kind, 4, start=9, checkpoint=folder / f"one for {kind}.pt"),
-        "workers": run(kind, train=loader(num_workers=1, persistent_workers=True)),
+        "early stop": partial(run, kind, 30, optimizer=partial(SGD, lr=0.5), **plateau),
+        "recomputed": partial(run, kind, checkpoint_activations=["middle", nn.Linear]),
+        "resumed from one process": partial(run, kind, 4, start=9, checkpoint=folder / f"one for {kind}.pt"),
+        "workers": partial(run, kind, train=loader(num_workers=1, persistent_workers=True)),
     }
+    return {name: one() for name, one in runs.items() if not names or name in names}
 
 
 def by_hand() -> dict[str, Tensor]:
@@ -200,10 +207,15 @@ def of_several(kind: str, folder: Path) -> Results:
 
 
 def main() -> None:
-    kind, folder = sys.argv[1], Path(sys.argv[2])
+    kind, folder, names = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
     dist.init_process_group("gloo")
-    results = {**common(kind, folder), **of_several(kind, folder)}
-    if kind == "DDP":
+    results = common(kind, folder, names)
+    if names:
+        results["statistics"] = run(kind, 1, net=partial(Net, has_statistics=True))
+        results["uneven rows"] = run(kind, 1, train=DataLoader(Rows(15), 5))
+    else:
+        results |= of_several(kind, folder)
+    if kind == "DDP" and not names:
         results["by hand"] = {"weights": by_hand()}
     torch.save(copy.deepcopy(results), folder / f"{kind} {rank()}.results")
     dist.destroy_process_group()

@@ -1,52 +1,25 @@
-"""Two processes under torchrun train as one does, and fail together. The runs are in parallel_runs and failing_runs."""
+"""Two processes under torchrun train as one does, and fail together: every run of parallel_runs and failing_runs."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from torch import nn
 
-from shaped.trainers.fitting.parallel import parallel_of
 from tests.equality import same
 from tests.trainers.fitting import parallel_runs
+from tests.trainers.fitting.launching import TOLERANCE, measured, torchrun
 from tests.trainers.fitting.parallel_runs import Results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-REPOSITORY = Path(__file__).parents[3]
+pytestmark = pytest.mark.slow  # half a minute for each kind of model; the fast part is in test_two_processes
 KINDS = ["DDP", "FSDP"]
-# A sum over a batch is one over its two halves here, in another order of additions: half a unit in the last place of
-# float32 (6e-8) for values of about 1, a few of which add up over the updates. A wrong weight of a batch is 1e-2.
-TOLERANCE = 2e-6
-
-
-def torchrun(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Two processes on this machine, killed with their launcher after two minutes."""
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "-m", module]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    launched = subprocess.Popen(
-        [*launcher, *arguments],
-        cwd=REPOSITORY,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        output, errors = launched.communicate(timeout=120)
-    except subprocess.TimeoutExpired:
-        launched.terminate()  # the launcher ends its processes
-        launched.wait(30)
-        raise
-    return subprocess.CompletedProcess(launched.args, launched.returncode, output, errors)
 
 
 @pytest.fixture(scope="module")
@@ -77,16 +50,6 @@ def launched(folder: Path) -> Callable[[str], tuple[Results, Results, str]]:
         return known[kind]
 
     return results
-
-
-def measured(result: dict[str, Any]) -> list[float]:
-    """All that the history of a run has, as numbers."""
-    return [
-        float(value)
-        for epoch in result["history"]
-        for part in (epoch["training"], epoch["validation"], {"step": epoch["step"], "skipped": epoch["skipped"]})
-        for value in part.values()
-    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -260,14 +223,3 @@ def test_a_process_that_fails_while_the_other_waits_for_its_weights_ends_the_run
     _, done = failed
     assert done.returncode not in (0, None)
     assert "KeyError: 'in forward'" in done.stderr
-
-
-def test_a_plain_model_under_torchrun_is_refused_before_the_process_group_is_made(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "1")
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(ValueError, match="there are 2 processes, and each would train its own Linear"):
-        parallel_of(nn.Linear(1, 1))
-    monkeypatch.setenv("WORLD_SIZE", "1")
-    assert parallel_of(nn.Linear(1, 1)).kind == "alone"
