@@ -389,3 +389,11 @@ def test_a_forward_is_right_however_its_products_are_laid_out(rows: int) -> None
     for got, other in zip(c.build(writer.program(writer.insert(traced, nodes)))(x), wanted, strict=True):
         # Sums of up to 70 terms of size one, each rounded by 2^-53.
         torch.testing.assert_close(got, other, rtol=1e-11, atol=1e-12)
+
+
+def test_a_deep_product_adds_up_its_parts() -> None:
+    x, weight, bias = torch.randn(40, 600), torch.randn(600, 70), torch.randn(70)
+    run = c.build(program(lambda w, x, h, b: [w(aten.addmm.default, b, x, h)], x, held=(weight, bias)))
+    exact = torch.addmm(bias.double(), x.double(), weight.double())
+    # 601 terms of size one, each rounded by 2^-24 of a sum of up to some hundred.
+    torch.testing.assert_close(run(x)[0].double(), exact, rtol=1e-5, atol=1e-3)
