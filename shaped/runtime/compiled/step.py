@@ -64,6 +64,7 @@ def compile_step(
             of this name cannot run it.
         ValueError: there is no such backend, or no scalar loss.
 
+    >>> import torch
     >>> model = nn.Linear(3, 1)
     >>> adam = torch.optim.Adam(model.parameters(), lr=0.1)
     >>> x, y = torch.randn(8, 3), torch.zeros(8, 1)

@@ -24,8 +24,8 @@ class Writer:
     >>> y = writer(aten.add.Tensor, x, 1.0)
     >>> print(writer.program([y]))
     given x
-    add = aten.add.Tensor(x, 1.0)
-    return add
+    add_tensor = aten.add.Tensor(x, 1.0)
+    return add_tensor
     """
 
     def __init__(self, *, is_training: bool = False) -> None:
