@@ -13,13 +13,14 @@ import torch
 from torch import Tensor, nn
 from torch.utils import _pytree as pytree
 
-from shaped.runtime.compiled.guards import same_inputs, same_module
+from shaped.runtime.compiled.guards import Conditions, require_inputs, require_module, same_inputs, same_module
 from shaped.runtime.compiled.program import first_line
 from shaped.runtime.compiled.recordable import is_plain, require_traceable
 from shaped.runtime.compiled.report import Report
 
 # More shapes than these are no small set, and each costs a program.
 _MOST_SHAPES = 16
+_OTHER = object()  # "these inputs are not for this program"
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,13 @@ class Prepared:
         is_same: whether tensors have the shapes, dtypes and devices that it is for.
         call: runs it on them.
         rest: what the inputs are beside tensors: their structure, and plain values.
+        examples: tensors of this kind.
     """
 
     is_same: Callable[..., bool]
     call: Callable[..., Any]
     rest: object
+    examples: Sequence[Tensor]
 
 
 class Compiled(ABC):
@@ -56,6 +59,7 @@ class Compiled(ABC):
         self._failed: list[tuple[Callable[..., bool], object]] = []
         self._has_warned = False
         self._lock = threading.RLock()
+        self._forget_direct()
 
     @abstractmethod
     def prepare(self, inputs: tuple[Any, ...], report: Report) -> Callable[..., Any]:
@@ -76,6 +80,33 @@ class Compiled(ABC):
     def release(self) -> None:
         """Forget the tensors that the programs hold: the model or the optimiser has others now."""
         self._prepared, self._failed = [], []
+        self._forget_direct()
+
+    def require_bound(self, conditions: Conditions) -> None:
+        """Add the comparisons of `is_bound`."""
+        require_module(conditions, self.model)
+
+    def is_settled(self) -> bool:
+        """Whether what `require_bound` compares with stays as it is from here on."""
+        return True
+
+    def _forget_direct(self) -> None:
+        """What is compared with has changed."""
+        self._direct: Callable[..., Any] | None = None
+        self._count = 0
+        self._directs: dict[int, Callable[..., Any]] = {}
+
+    def _take_direct(self, prepared: Prepared) -> None:
+        """Let the next calls go to a program directly: all comparisons and the call are one function."""
+        if prepared.rest is not None or not self.is_settled():
+            return
+        if id(prepared) not in self._directs:
+            conditions = Conditions()
+            names = require_inputs(conditions, prepared.examples)
+            self.require_bound(conditions)
+            call = f"{conditions.name(prepared.call)}({', '.join(names)})"
+            self._directs[id(prepared)] = conditions.function(names, call, otherwise=_OTHER)
+        self._direct, self._count = self._directs[id(prepared)], len(prepared.examples)
 
     @property
     def backend(self) -> str:
@@ -83,13 +114,19 @@ class Compiled(ABC):
         return self.report.backend
 
     def __call__(self, *inputs: Any) -> Any:
-        tensors, rest = _parts(inputs)
         with self._lock:  # the buffers are those of one call
+            if self._direct is not None and len(inputs) == self._count:
+                results = self._direct(*inputs)
+                if results is not _OTHER:
+                    return results
+            tensors, rest = _parts(inputs)
             if not self.is_bound():
                 self._begin_anew()
             for prepared in self._prepared:
                 if prepared.rest == rest and prepared.is_same(*tensors):
-                    return prepared.call(*tensors)
+                    results = prepared.call(*tensors)
+                    self._take_direct(prepared)
+                    return results
             return self._other(inputs, tensors, rest)
 
     def __reduce__(self) -> NoReturn:
@@ -106,7 +143,7 @@ class Compiled(ABC):
         """
         tensors, rest = _parts(inputs)
         with torch.inference_mode(False):  # what is made in it cannot be written to outside
-            prepared = Prepared(same_inputs(tensors), self.prepare(inputs, report), rest)
+            prepared = Prepared(same_inputs(tensors), self.prepare(inputs, report), rest, tensors)
         self._prepared.append(prepared)
         return prepared
 

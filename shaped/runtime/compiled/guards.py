@@ -47,12 +47,20 @@ class Conditions:
 
     def test(self, parameters: Sequence[str] = ()) -> Callable[..., bool]:
         """The function: whether all of them hold."""
+        return self.function(parameters, "True", otherwise=False)
+
+    def function(self, parameters: Sequence[str], result: str, *, otherwise: object) -> Callable[..., Any]:
+        """A function that gives a result, in Python, if all of them hold, and otherwise something else."""
         size = _LINES_OF_ONE_EXPRESSION
         parts = [" and ".join(self._conditions[at : at + size]) for at in range(0, len(self._conditions), size)]
-        lines = [f"    if not ({part}): return False" for part in parts]
-        exec("\n".join([f"def test({', '.join(parameters)}):", *lines, "    return True"]), self._values)
-        test: Callable[..., bool] = self._values.pop("test")
-        return test
+        other = self.name(otherwise)
+        lines = [f"def function({', '.join(parameters)}):", "    try:"]
+        lines += [f"        if not ({part}): return {other}" for part in parts or ["True"]]
+        # What is asked for by its name may be gone.
+        lines += ["    except KeyError:", f"        return {other}", f"    return {result}"]
+        exec("\n".join(lines), self._values)
+        function: Callable[..., Any] = self._values.pop("function")
+        return function
 
 
 def same_inputs(examples: Sequence[Tensor]) -> Callable[..., bool]:
@@ -65,6 +73,11 @@ def same_inputs(examples: Sequence[Tensor]) -> Callable[..., bool]:
     False
     """
     conditions = Conditions()
+    return conditions.test(require_inputs(conditions, examples))
+
+
+def require_inputs(conditions: Conditions, examples: Sequence[Tensor]) -> list[str]:
+    """Add the comparisons of `same_inputs`; gives the names of the parameters."""
     names = [f"x{number}" for number in range(len(examples))]
     for given, one in zip(names, examples):
         conditions.add(f"type({given}) is {conditions.name(type(one))}")
@@ -76,7 +89,7 @@ def same_inputs(examples: Sequence[Tensor]) -> Callable[..., bool]:
             conditions.add(f"{given}.stride() == {conditions.name(one.stride())}")
     for (first, one), (second, other) in combinations(zip(names, examples), 2):
         conditions.add(f"{first} {'is' if one is other else 'is not'} {second}")
-    return conditions.test(names)
+    return names
 
 
 def same_module(model: nn.Module) -> Callable[[], bool]:
@@ -86,6 +99,12 @@ def same_module(model: nn.Module) -> Callable[[], bool]:
     trained, autocast and the default dtype.
     """
     conditions = Conditions()
+    require_module(conditions, model)
+    return conditions.test()
+
+
+def require_module(conditions: Conditions, model: nn.Module) -> None:
+    """Add the comparisons of `same_module`."""
     for kind in ("cpu", "cuda"):
         is_on = torch.is_autocast_enabled(kind)
         conditions.add(f"{conditions.name(torch.is_autocast_enabled)}({kind!r}) is {is_on}")
@@ -95,18 +114,17 @@ def same_module(model: nn.Module) -> Callable[[], bool]:
     dtype = conditions.name(torch.get_default_dtype())
     conditions.add(f"{conditions.name(torch.get_default_dtype)}() is {dtype}")
     for module in model.modules():
-        conditions.add(f"{conditions.name(module)}.training is {module.training}")
+        conditions.add(f"{conditions.name(module.__dict__)}['training'] is {module.training}")
         if hooks := [getattr(module, kind) for kind in HOOKS if not getattr(module, kind)]:
             conditions.add(f"not ({' or '.join(map(conditions.name, hooks))})")
         for kind in ("_modules", "_parameters", "_buffers"):
             parts = conditions.name(getattr(module, kind)) if getattr(module, kind) else ""
             for key, part in getattr(module, kind).items():
                 own = conditions.name(part)
-                conditions.add(f"{parts}.get({key!r}) is {own}")
+                conditions.add(f"{parts}[{key!r}] is {own}")
                 if isinstance(part, Tensor):
                     conditions.add(f"{own}.data_ptr() == {part.data_ptr()}")
                     conditions.add(f"{own}.requires_grad is {part.requires_grad}")
-    return conditions.test()
 
 
 def same_optimizer(optimizer: Optimizer, moments: Mapping[nn.Parameter, Mapping[str, Tensor]]) -> Callable[[], bool]:
@@ -116,6 +134,14 @@ def same_optimizer(optimizer: Optimizer, moments: Mapping[nn.Parameter, Mapping[
         moments: what the state of each parameter has; none before the first step.
     """
     conditions = Conditions()
+    require_optimizer(conditions, optimizer, moments)
+    return conditions.test()
+
+
+def require_optimizer(
+    conditions: Conditions, optimizer: Optimizer, moments: Mapping[nn.Parameter, Mapping[str, Tensor]]
+) -> None:
+    """Add the comparisons of `same_optimizer`."""
     own = conditions.name(optimizer)
     state = conditions.name(optimizer.state)
     conditions.add(f"{own}.state is {state}", f"len({state}) == {len(optimizer.state)}")
@@ -133,8 +159,7 @@ def same_optimizer(optimizer: Optimizer, moments: Mapping[nn.Parameter, Mapping[
     for parameter, parts in moments.items():
         one = conditions.name(optimizer.state[parameter])
         for name, part in parts.items():
-            conditions.add(f"{one}.get({name!r}) is {conditions.name(part)}")
-    return conditions.test()
+            conditions.add(f"{one}[{name!r}] is {conditions.name(part)}")
 
 
 def hooked(model: nn.Module) -> str | None:
@@ -148,4 +173,14 @@ def hooked(model: nn.Module) -> str | None:
     return None
 
 
-__all__ = ["HOOKS", "Conditions", "hooked", "same_inputs", "same_module", "same_optimizer"]
+__all__ = [
+    "HOOKS",
+    "Conditions",
+    "hooked",
+    "require_inputs",
+    "require_module",
+    "require_optimizer",
+    "same_inputs",
+    "same_module",
+    "same_optimizer",
+]

@@ -16,7 +16,7 @@ from shaped.runtime.compiled.backends import wanted
 from shaped.runtime.compiled.choosing import choose
 from shaped.runtime.compiled.dispatch import Compiled, device_of, with_structure
 from shaped.runtime.compiled.flat import FlatGroup
-from shaped.runtime.compiled.guards import same_module, same_optimizer
+from shaped.runtime.compiled.guards import Conditions, require_optimizer, same_module, same_optimizer
 from shaped.runtime.compiled.program import CannotCompile, Program, Run
 from shaped.runtime.compiled.reference import Places, Reference, eager_step
 from shaped.runtime.compiled.report import Report
@@ -126,6 +126,16 @@ class CompiledStep(Compiled):
                 return False
         return True
 
+    def require_bound(self, conditions: Conditions) -> None:
+        super().require_bound(conditions)
+        require_optimizer(conditions, self.optimizer, self._moments())
+        read, settings = conditions.name(self._read), conditions.name(self._settings)
+        for place, group in enumerate(self._groups):
+            conditions.add(f"{read}({conditions.name(group.group)}) == {settings}[{place}]")
+
+    def is_settled(self) -> bool:
+        return self._has_begun
+
     def _takes(self, changed: FlatGroup) -> bool:
         """Whether the programs go on with other settings of a group, such as a new learning rate."""
         if refuses(changed.group) is not None:
@@ -197,6 +207,7 @@ class CompiledStep(Compiled):
         for group in self._groups:
             group.register(self.optimizer)
         self._has_begun = True
+        self._forget_direct()
         self.optimizer._opt_called = True  # type: ignore[attr-defined]  # schedulers ask whether a step was made
         self._is_same_optimizer = same_optimizer(self.optimizer, self._moments())
 
