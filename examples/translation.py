@@ -229,14 +229,14 @@ class Translator(nn.Module):
     def translate(
         self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, "batch"]
     ) -> Int[Tensor, "batch {self.max_length}"]:
-        """The likeliest word, again and again."""
+        """The likeliest word behind those so far, again and again: what is yet to come is seen by none of them."""
         keep = padding_mask(lengths, source.shape[1], true_means="keep")
         memory = self.encode(source, keep)
         target = torch.full((len(source), self.max_length), PADDING)
         target[:, 0] = BEGIN
         for end in range(1, self.max_length):
-            logits = self.decode(target[:, :end], memory, keep)
-            target[:, end] = logits[:, -1].argmax(dim=-1)
+            logits = self.decode(target, memory, keep)[:, end - 1]
+            target[:, end] = logits.argmax(dim=-1)
         return target
 
 
@@ -270,8 +270,7 @@ def main() -> None:
     training, held_out = pairs[300:], pairs[:300]
     english = Vocabulary([pair.english for pair in training])
     german = Vocabulary([pair.german for pair in training])
-    longest = max(len(pair.german) for pair in pairs) + 2
-    model = Translator(len(english), len(german), max_length=longest)
+    model = Translator(len(english), len(german), max_length=20)
     train(model, training, english, german, steps=300)
 
     source, lengths, _ = batch_of(held_out, english, german)

@@ -133,6 +133,8 @@ class _Entry:
         match axis:
             case Named(broadcastable=False, by_leaf=False):
                 return self.name(axis.name)
+            case Named(broadcastable=True, by_leaf=False):
+                return self.context.fresh(name=f"#{axis.name}")  # 1, or what the others have that are called so
             case Fixed(size=constant, broadcastable=False):
                 return Dim.of(constant)
             case Computed(broadcastable=False):

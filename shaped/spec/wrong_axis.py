@@ -124,7 +124,9 @@ def _is_attention(shape: Shape) -> bool:
 
 def _may_be_one(axis: Axis) -> bool:
     """Whether an axis has size 1 or was not followed, as the result of a layer that a caller gives."""
-    return axis == ONE or not isinstance(axis, Dim) or any(symbol.is_fresh for symbol in axis.symbols())
+    if axis == ONE or not isinstance(axis, Dim):
+        return True
+    return any(symbol.is_fresh or symbol.name.startswith("#") for symbol in axis.symbols())
 
 
 def _axis(shape: Shape, dim: Value) -> tuple[int, Role | None]:

@@ -35,7 +35,7 @@ def entry(text: str, bindings: Bindings | None = None, *, unbound: Kind = Kind.N
         ("_ _x b", "(_, _, b)"),
         ("... d", "(..., d)"),
         ("*s d", "(*s, d)"),
-        ("#b #4 *#s", "(_, _, ...)"),
+        ("#b #4 *#s", "(#b, _, ...)"),
         ("?b *?s", "(_, ...)"),
         ("{self.d} {self.d}*b 2*{self.d}", "(64, 64*b, 128)"),
         ("{n} h{self.d} b**h", "(_, _, _)"),
