@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
+from torch.utils.hooks import RemovableHandle
 
 # What torch runs around a module's forward and backward.
 HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
@@ -83,9 +84,11 @@ def require_inputs(conditions: Conditions, examples: Sequence[Tensor]) -> list[s
         conditions.add(f"type({given}) is {conditions.name(type(one))}")
         conditions.add(f"{given}.shape == {conditions.name(one.shape)}")
         conditions.add(f"{given}.dtype is {conditions.name(one.dtype)}")
-        conditions.add(f"{given}.device == {conditions.name(one.device)}")
+        conditions.add(f"{given}.is_cpu" if one.is_cpu else f"{given}.device == {conditions.name(one.device)}")
         conditions.add(f"{given}.layout is {conditions.name(one.layout)}")
-        if one.layout is torch.strided:
+        if one.layout is torch.strided and one.is_contiguous():
+            conditions.add(f"{given}.is_contiguous()")
+        elif one.layout is torch.strided:
             conditions.add(f"{given}.stride() == {conditions.name(one.stride())}")
     for (first, one), (second, other) in combinations(zip(names, examples), 2):
         conditions.add(f"{first} {'is' if one is other else 'is not'} {second}")
@@ -113,10 +116,10 @@ def require_module(conditions: Conditions, model: nn.Module) -> None:
             conditions.add(f"{conditions.name(torch.get_autocast_dtype)}({kind!r}) is {dtype}")
     dtype = conditions.name(torch.get_default_dtype())
     conditions.add(f"{conditions.name(torch.get_default_dtype)}() is {dtype}")
+    hooks = [getattr(module, kind) for module in model.modules() for kind in HOOKS]
+    _require_no_hooks(conditions, [one for one in hooks if not one])
     for module in model.modules():
         conditions.add(f"{conditions.name(module.__dict__)}['training'] is {module.training}")
-        if hooks := [getattr(module, kind) for kind in HOOKS if not getattr(module, kind)]:
-            conditions.add(f"not ({' or '.join(map(conditions.name, hooks))})")
         for kind in ("_modules", "_parameters", "_buffers"):
             parts = conditions.name(getattr(module, kind)) if getattr(module, kind) else ""
             for key, part in getattr(module, kind).items():
@@ -125,6 +128,20 @@ def require_module(conditions: Conditions, model: nn.Module) -> None:
                 if isinstance(part, Tensor):
                     conditions.add(f"{own}.data_ptr() == {part.data_ptr()}")
                     conditions.add(f"{own}.requires_grad is {part.requires_grad}")
+
+
+def _require_no_hooks(conditions: Conditions, hooks: Sequence[Mapping[int, object]]) -> None:
+    """Add that mappings of hooks are empty. They are looked at only if torch has made a hook, anywhere, since."""
+    seen = [RemovableHandle.next_id]
+
+    def are_empty() -> bool:
+        if any(hooks):
+            return False
+        seen[0] = RemovableHandle.next_id
+        return True
+
+    handle, count = conditions.name(RemovableHandle), conditions.name(seen)
+    conditions.add(f"({handle}.next_id == {count}[0] or {conditions.name(are_empty)}())")
 
 
 def same_optimizer(optimizer: Optimizer, moments: Mapping[nn.Parameter, Mapping[str, Tensor]]) -> Callable[[], bool]:
@@ -150,8 +167,7 @@ def require_optimizer(
     for number, group in enumerate(optimizer.param_groups):
         params = conditions.name(group["params"])
         conditions.add(f"{groups}[{number}]['params'] is {params}", f"len({params}) == {len(group['params'])}")
-    for hooks in (optimizer._optimizer_step_pre_hooks, optimizer._optimizer_step_post_hooks):
-        conditions.add(f"not {conditions.name(hooks)}")
+    _require_no_hooks(conditions, [optimizer._optimizer_step_pre_hooks, optimizer._optimizer_step_post_hooks])
     if moments:
         # Tensors have their hashes from Python, slowly: the states are gone through in their order.
         states = conditions.name(list(optimizer.state.values()))
