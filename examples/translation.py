@@ -1,7 +1,6 @@
 """An encoder-decoder Transformer learns to translate English to German: genders, cases, and where the verb goes."""
 
 import random
-from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -11,111 +10,67 @@ from torch import Tensor, nn
 from shaped.runtime.data import causal_mask, pad_sequence, padding_mask
 from shaped.trainers import WarmupCosine
 
-# The little grammar that both languages are made from. A sentence is a list of words.
-
-NOUNS = {
-    "man": ("Mann", "m"),
-    "dog": ("Hund", "m"),
-    "bird": ("Vogel", "m"),
-    "woman": ("Frau", "f"),
-    "cat": ("Katze", "f"),
-    "child": ("Kind", "n"),
-    "horse": ("Pferd", "n"),
-}
-VERBS = {"sees": "sieht", "hears": "hört", "loves": "liebt", "finds": "findet", "follows": "verfolgt"}
+NOUNS = {"man": ("Mann", "m"), "dog": ("Hund", "m"), "cow": ("Kuh", "f"), "child": ("Kind", "n"), "lamb": ("Lamm", "n")}
 ADJECTIVES = {"small": "klein", "young": "jung", "clever": "klug", "wild": "wild"}
-ADVERBS = {"today": "heute", "here": "hier", "often": "oft"}
-# By the article, the case and the gender: the German article, and how an adjective ends behind it.
+VERBS = {"sees": "sieht", "hears": "hört", "loves": "liebt", "finds": "findet", "follows": "verfolgt"}
+OPENINGS = {"": "", "today": "heute", "perhaps": "vielleicht", "I hope that": "ich hoffe, dass"}
+# By the English article and the case, for each gender: the German article, and how an adjective ends behind it.
 ARTICLES = {
     ("the", "subject"): {"m": ("der", "e"), "f": ("die", "e"), "n": ("das", "e")},
     ("the", "object"): {"m": ("den", "en"), "f": ("die", "e"), "n": ("das", "e")},
     ("a", "subject"): {"m": ("ein", "er"), "f": ("eine", "e"), "n": ("ein", "es")},
     ("a", "object"): {"m": ("einen", "en"), "f": ("eine", "e"), "n": ("ein", "es")},
 }
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A sentence in both languages."""
-
-    english: tuple[str, ...]
-    german: tuple[str, ...]
-
-
-def noun_phrase(case: str) -> tuple[list[str], list[str]]:
-    """Such as "a small dog"; as an object, "einen kleinen Hund"."""
-    article, noun = random.choice(["the", "a"]), random.choice(list(NOUNS))
-    german_noun, gender = NOUNS[noun]
-    german_article, ending = ARTICLES[article, case][gender]
-    if random.random() < 0.5:
-        return [article, noun], [german_article, german_noun]
-    adjective = random.choice(list(ADJECTIVES))
-    return [article, adjective, noun], [german_article, ADJECTIVES[adjective] + ending, german_noun]
-
-
-def sentence() -> Pair:
-    """The German verb comes second, also behind an adverb, and last in a subordinate clause."""
-    subject, german_subject = noun_phrase("subject")
-    object_, german_object = noun_phrase("object")
-    verb = random.choice(list(VERBS))
-    english, german = [*subject, verb, *object_], [*german_subject, VERBS[verb], *german_object]
-    if random.random() < 0.5:
-        adverb = random.choice(list(ADVERBS))
-        english, german = [adverb, *english], [ADVERBS[adverb], VERBS[verb], *german_subject, *german_object]
-    if random.random() < 0.3:
-        subject, german_subject = noun_phrase("subject")
-        object_, german_object = noun_phrase("object")
-        verb = random.choice(list(VERBS))
-        english += ["because", *subject, verb, *object_]
-        german += [",", "weil", *german_subject, *german_object, VERBS[verb]]
-    return Pair(tuple(english), tuple(german))
-
-
-# Sentences as numbers.
-
 PADDING, BEGIN, END = 0, 1, 2
 
 
-class Vocabulary:
-    """The words of a language, numbered from 3."""
-
-    def __init__(self, sentences: list[tuple[str, ...]]) -> None:
-        words = sorted({word for sentence in sentences for word in sentence})
-        self.words = ["<padding>", "<begin>", "<end>", *words]
-        self.index = {word: i for i, word in enumerate(self.words)}
-
-    def __len__(self) -> int:
-        return len(self.words)
-
-    def encode(self, sentence: tuple[str, ...]) -> Int[Tensor, "length"]:
-        """The numbers of the words, between a beginning and an end."""
-        return torch.tensor([BEGIN, *(self.index[word] for word in sentence), END])
-
-    def decode(self, numbers: list[int]) -> tuple[str, ...]:
-        """The words up to the end."""
-        end = numbers.index(END) if END in numbers else len(numbers)
-        return tuple(self.words[number] for number in numbers[1:end])
+def random_phrase(case: str) -> tuple[str, str]:
+    """Such as "a small dog"; as an object, "einen kleinen Hund"."""
+    article, adjective, noun = (random.choice(list(words)) for words in (["the", "a"], ADJECTIVES, NOUNS))
+    german_noun, gender = NOUNS[noun]
+    german_article, ending = ARTICLES[article, case][gender]
+    if random.random() < 0.5:
+        return f"{article} {noun}", f"{german_article} {german_noun}"
+    return f"{article} {adjective} {noun}", f"{german_article} {ADJECTIVES[adjective]}{ending} {german_noun}"
 
 
-# The model.
+def random_pair() -> tuple[str, str]:
+    """A sentence in both languages. The German verb comes second, but last behind "dass"."""
+    (subject, german_subject), (thing, german_thing) = random_phrase("subject"), random_phrase("object")
+    opening, verb = random.choice(list(OPENINGS)), random.choice(list(VERBS))
+    german = [german_subject, VERBS[verb], german_thing]
+    if opening.endswith("that"):
+        german = [OPENINGS[opening], german_subject, german_thing, VERBS[verb]]
+    elif opening:
+        german = [OPENINGS[opening], VERBS[verb], german_subject, german_thing]
+    return f"{opening} {subject} {verb} {thing}".strip(), " ".join(german)
+
+
+def encode(sentences: list[str], words: list[str]) -> tuple[Int[Tensor, "batch len"], Int[Tensor, "batch"]]:
+    """Each sentence as the numbers of its words, from <bos> to <eos>, padded to the longest; and how many they are."""
+    numbers = [torch.tensor([BEGIN, *map(words.index, sentence.split()), END]) for sentence in sentences]
+    return pad_sequence(numbers, padding=PADDING)
+
+
+SourceWords = Int[Tensor, "batch source"]
+TargetWords = Int[Tensor, "batch target"]
+Lengths = Int[Tensor, "batch"]
+Source = Float[Tensor, "batch source d_model"]
+Target = Float[Tensor, "batch target d_model"]
+Keep = Bool[Tensor, "batch 1 source"]  # where the source is no padding, for all queries alike
 
 
 class Attention(nn.Module):
-    """Each query takes what it wants from the keys' values, in `n_heads` subspaces."""
+    """Each query takes what it looks for from the values of the keys, in `n_heads` subspaces."""
 
     def __init__(self, d_model: int, n_heads: int) -> None:
         super().__init__()
         assert d_model % n_heads == 0, "the heads share d_model equally"
-        self.n_heads = n_heads
-        self.d_head = d_model // n_heads
-        self.query = nn.Linear(d_model, d_model)
-        self.key = nn.Linear(d_model, d_model)
-        self.value = nn.Linear(d_model, d_model)
-        self.out = nn.Linear(d_model, d_model)
+        self.n_heads, self.d_head = n_heads, d_model // n_heads
+        self.query, self.key = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+        self.value, self.out = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
 
-    def split(
-        self, x: Float[Tensor, "batch length d_model"]
-    ) -> Float[Tensor, "batch {self.n_heads} length {self.d_head}"]:
+    def heads(self, x: Float[Tensor, "batch n d_model"]) -> Float[Tensor, "batch {self.n_heads} n {self.d_head}"]:
         return x.unflatten(-1, (self.n_heads, self.d_head)).transpose(1, 2)
 
     def forward(
@@ -124,162 +79,120 @@ class Attention(nn.Module):
         memory: Float[Tensor, "batch keys d_model"],
         keep: Bool[Tensor, "#batch #queries keys"],
     ) -> Float[Tensor, "batch queries d_model"]:
-        q, k, v = self.split(self.query(x)), self.split(self.key(memory)), self.split(self.value(memory))
-        heads = F.scaled_dot_product_attention(q, k, v, attn_mask=keep[:, None])
-        return self.out(heads.transpose(1, 2).flatten(2))
-
-
-class FeedForward(nn.Sequential):
-    """The same small net at each position."""
-
-    def __init__(self, d_model: int) -> None:
-        super().__init__(nn.Linear(d_model, 4 * d_model), nn.ReLU(), nn.Linear(4 * d_model, d_model))
+        q, k, v = self.heads(self.query(x)), self.heads(self.key(memory)), self.heads(self.value(memory))
+        found = F.scaled_dot_product_attention(q, k, v, attn_mask=keep[:, None])
+        return self.out(found.transpose(1, 2).flatten(2))
 
 
 class EncoderLayer(nn.Module):
-    """Each word of the source looks at all others."""
+    """Each word of the source looks at all of them."""
 
     def __init__(self, d_model: int, n_heads: int) -> None:
         super().__init__()
-        self.norm1, self.attention = nn.LayerNorm(d_model), Attention(d_model, n_heads)
-        self.norm2, self.feed_forward = nn.LayerNorm(d_model), FeedForward(d_model)
+        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention = Attention(d_model, n_heads)
+        self.mlp = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.ReLU(), nn.Linear(4 * d_model, d_model))
 
-    def forward(
-        self, x: Float[Tensor, "batch source d_model"], keep: Bool[Tensor, "batch 1 source"]
-    ) -> Float[Tensor, "batch source d_model"]:
+    def forward(self, x: Source, keep: Keep) -> Source:
         normed = self.norm1(x)
         x = x + self.attention(normed, normed, keep)
-        return x + self.feed_forward(self.norm2(x))
+        return x + self.mlp(self.norm2(x))
 
 
 class DecoderLayer(nn.Module):
-    """Each word of the target looks at those before it, and then at the source."""
+    """Each word of the target looks at those up to itself, and then at the source."""
 
     def __init__(self, d_model: int, n_heads: int) -> None:
         super().__init__()
-        self.norm1, self.attention = nn.LayerNorm(d_model), Attention(d_model, n_heads)
-        self.norm2, self.cross_attention = nn.LayerNorm(d_model), Attention(d_model, n_heads)
-        self.norm3, self.feed_forward = nn.LayerNorm(d_model), FeedForward(d_model)
+        self.norm1, self.norm2, self.norm3 = nn.LayerNorm(d_model), nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.attention, self.cross_attention = Attention(d_model, n_heads), Attention(d_model, n_heads)
+        self.mlp = nn.Sequential(nn.Linear(d_model, 4 * d_model), nn.ReLU(), nn.Linear(4 * d_model, d_model))
 
-    def forward(
-        self,
-        x: Float[Tensor, "batch target d_model"],
-        causal: Bool[Tensor, "1 target target"],
-        memory: Float[Tensor, "batch source d_model"],
-        keep: Bool[Tensor, "batch 1 source"],
-    ) -> Float[Tensor, "batch target d_model"]:
+    def forward(self, x: Target, causal: Bool[Tensor, "1 target target"], memory: Source, keep: Keep) -> Target:
         normed = self.norm1(x)
         x = x + self.attention(normed, normed, causal)
         x = x + self.cross_attention(self.norm2(x), memory, keep)
-        return x + self.feed_forward(self.norm3(x))
+        return x + self.mlp(self.norm3(x))
 
 
 class Translator(nn.Module):
     """Reads a sentence in one language, and scores each next word of it in the other."""
 
-    def __init__(
-        self,
-        source_words: int,
-        target_words: int,
-        max_length: int,
-        d_model: int = 64,
-        n_heads: int = 4,
-        n_layers: int = 2,
-    ) -> None:
+    def __init__(self, vocab: int, max_len: int, d_model: int = 64, n_heads: int = 4) -> None:
         super().__init__()
-        self.max_length = max_length
-        self.source_words = nn.Embedding(source_words, d_model, padding_idx=PADDING)
-        self.target_words = nn.Embedding(target_words, d_model, padding_idx=PADDING)
-        self.positions = nn.Embedding(max_length, d_model)
-        self.encoder = nn.ModuleList(EncoderLayer(d_model, n_heads) for _ in range(n_layers))
-        self.decoder = nn.ModuleList(DecoderLayer(d_model, n_heads) for _ in range(n_layers))
-        self.norm_source, self.norm_target = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        self.head = nn.Linear(d_model, target_words)
+        self.source_words, self.target_words = nn.Embedding(vocab, d_model), nn.Embedding(vocab, d_model)
+        self.source_places, self.target_places = nn.Embedding(max_len, d_model), nn.Embedding(max_len, d_model)
+        self.encoder = nn.ModuleList(EncoderLayer(d_model, n_heads) for _ in range(2))
+        self.decoder = nn.ModuleList(DecoderLayer(d_model, n_heads) for _ in range(2))
+        self.source_norm, self.target_norm = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.head = nn.Linear(d_model, vocab)
 
-    def encode(
-        self, source: Int[Tensor, "batch source"], keep: Bool[Tensor, "batch 1 source"]
-    ) -> Float[Tensor, "batch source d_model"]:
-        x = self.source_words(source) + self.positions(torch.arange(source.shape[1]))
+    def encode(self, source: SourceWords, keep: Keep) -> Source:
+        x = self.source_words(source) + self.source_places(torch.arange(source.shape[1]))
         for layer in self.encoder:
             x = layer(x, keep)
-        return self.norm_source(x)
+        return self.source_norm(x)
 
-    def decode(
-        self,
-        target: Int[Tensor, "batch target"],
-        memory: Float[Tensor, "batch source d_model"],
-        keep: Bool[Tensor, "batch 1 source"],
-    ) -> Float[Tensor, "batch target words"]:
-        # No word looks at those behind it, so none looks at the padding: the decoder needs no mask for it.
+    def decode(self, target: TargetWords, memory: Source, keep: Keep) -> Float[Tensor, "batch target vocab"]:
+        # No word looks at those behind it, and padding is behind the words: being causal is mask enough.
         causal = causal_mask(target.shape[1], true_means="keep")
-        x = self.target_words(target) + self.positions(torch.arange(target.shape[1]))
+        x = self.target_words(target) + self.target_places(torch.arange(target.shape[1]))
         for layer in self.decoder:
             x = layer(x, causal, memory, keep)
-        return self.head(self.norm_target(x))
+        return self.head(self.target_norm(x))
 
-    def loss(
-        self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, "batch"], target: Int[Tensor, "batch target"]
-    ) -> Float[Tensor, ""]:
-        """The mean cross-entropy of each word of the target, given those before it."""
+    def loss(self, source: SourceWords, lengths: Lengths, target: TargetWords) -> Float[Tensor, ""]:
+        """The mean cross-entropy of each word of the target, given those before it and the source."""
         keep = padding_mask(lengths, source.shape[1], true_means="keep")
         logits = self.decode(target[:, :-1], self.encode(source, keep), keep)
         return F.cross_entropy(logits.transpose(1, 2), target[:, 1:], ignore_index=PADDING)
 
     @torch.no_grad()
-    def translate(
-        self, source: Int[Tensor, "batch source"], lengths: Int[Tensor, "batch"]
-    ) -> Int[Tensor, "batch {self.max_length}"]:
-        """The likeliest word behind those so far, again and again: what is yet to come is seen by none of them."""
+    def translate(self, source: SourceWords, lengths: Lengths, max_len: int) -> Int[Tensor, "batch {max_len}"]:
+        """The likeliest next word, again and again, until every sentence has ended."""
         keep = padding_mask(lengths, source.shape[1], true_means="keep")
         memory = self.encode(source, keep)
-        target = torch.full((len(source), self.max_length), PADDING)
+        target = torch.full((len(source), max_len), PADDING)
         target[:, 0] = BEGIN
-        for end in range(1, self.max_length):
-            logits = self.decode(target, memory, keep)[:, end - 1]
-            target[:, end] = logits.argmax(dim=-1)
+        for place in range(1, max_len):
+            ended = (target == END).any(dim=1)
+            if ended.all():
+                break
+            words = self.decode(target, memory, keep)[:, place - 1].argmax(dim=-1)
+            target[:, place] = words.masked_fill(ended, PADDING)
         return target
-
-
-def batch_of(
-    pairs: list[Pair], english: Vocabulary, german: Vocabulary
-) -> tuple[Int[Tensor, "batch source"], Int[Tensor, "batch"], Int[Tensor, "batch target"]]:
-    """The sentences as numbers, padded to the longest, with the lengths of the English ones."""
-    source, lengths = pad_sequence([english.encode(pair.english) for pair in pairs], padding=PADDING)
-    target, _ = pad_sequence([german.encode(pair.german) for pair in pairs], padding=PADDING)
-    return source, lengths, target
-
-
-def train(model: Translator, pairs: list[Pair], english: Vocabulary, german: Vocabulary, steps: int) -> None:
-    """Train on random batches of 64 sentences."""
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
-    schedule = WarmupCosine(optimizer, warmup=steps // 10, t_max=steps)
-    for step in range(steps):
-        loss = model.loss(*batch_of(random.sample(pairs, 64), english, german))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        schedule.step()
-        if step % 100 == 0 or step == steps - 1:
-            print(f"step {step}: loss {loss.item():.4f}")
 
 
 def main() -> None:
     random.seed(0)
     torch.manual_seed(0)
-    pairs = list(dict.fromkeys(sentence() for _ in range(5000)))  # each once: those held out are not trained on
-    training, held_out = pairs[300:], pairs[:300]
-    english = Vocabulary([pair.english for pair in training])
-    german = Vocabulary([pair.german for pair in training])
-    model = Translator(len(english), len(german), max_length=20)
-    train(model, training, english, german, steps=300)
+    pairs = list(dict.fromkeys(random_pair() for _ in range(4000)))  # each once: none held out is trained on
+    held_out, training = pairs[:300], pairs[300:]
+    words = ["<pad>", "<bos>", "<eos>", *sorted({word for pair in pairs for word in " ".join(pair).split()})]
+    model = Translator(len(words), max_len=16)
 
-    source, lengths, _ = batch_of(held_out, english, german)
-    translated = [german.decode(numbers) for numbers in model.translate(source, lengths).tolist()]
-    for pair, words in list(zip(held_out, translated))[:5]:
-        print(f"{' '.join(pair.english)}: {' '.join(words).replace(' ,', ',')}")
-    right = sum(pair.german == words for pair, words in zip(held_out, translated)) / len(held_out)
-    print(f"translated without a fault, of {len(held_out)} new sentences: {right:.3f}")
-    assert right >= 0.95
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    schedule = WarmupCosine(optimizer, warmup=30, t_max=300)
+    for step in range(300):
+        batch = random.sample(training, 64)
+        source, lengths = encode([english for english, _ in batch], words)
+        target, _ = encode([german for _, german in batch], words)
+        loss = model.loss(source, lengths, target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+        if step % 50 == 0 or step == 299:
+            print(f"step {step}: loss {loss.item():.4f}")
+
+    source, lengths = encode([english for english, _ in held_out], words)
+    found = model.translate(source, lengths, max_len=16).tolist()
+    translated = [" ".join(words[number] for number in row if number > END) for row in found]
+    for (english, _), german in zip(held_out[:5], translated):
+        print(f"{english}: {german}")
+    exact = sum(german == right for german, (_, right) in zip(translated, held_out)) / len(held_out)
+    print(f"translated exactly, of {len(held_out)} new sentences: {exact:.3f}")
+    assert exact >= 0.95
 
 
 if __name__ == "__main__":
