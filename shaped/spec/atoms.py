@@ -51,6 +51,11 @@ class Symbol:
         """Whether it is a size that was not followed and has no name of its own."""
         return self.number is not None
 
+    @property
+    def may_be_one(self) -> bool:
+        """Whether it is the size of a `#name` axis of an annotation: 1, or the size that has the name."""
+        return self.name.startswith("#")
+
     def substituted(self, values: Mapping[Symbol, Dim | int]) -> Dim | None:
         """What it becomes when names that it hides are replaced; None to keep it."""
         from shaped.spec.opaque import after_substitution

@@ -174,4 +174,6 @@ def carried(operation: str, operands: Sequence[TensorType]) -> Made | None:
 def named(size: Dim) -> bool:
     """Whether a size is a name of an annotation: any size, or what a call or an object has under this name."""
     symbol = size.symbol
-    return symbol is not None and (symbol.kind is Kind.NAME or (symbol.kind is Kind.UNKNOWN and not symbol.is_fresh))
+    if symbol is None or symbol.may_be_one:
+        return False
+    return symbol.kind is Kind.NAME or (symbol.kind is Kind.UNKNOWN and not symbol.is_fresh)

@@ -126,7 +126,7 @@ def _may_be_one(axis: Axis) -> bool:
     """Whether an axis has size 1 or was not followed, as the result of a layer that a caller gives."""
     if axis == ONE or not isinstance(axis, Dim):
         return True
-    return any(symbol.is_fresh or symbol.name.startswith("#") for symbol in axis.symbols())
+    return any(symbol.is_fresh or symbol.may_be_one for symbol in axis.symbols())
 
 
 def _axis(shape: Shape, dim: Value) -> tuple[int, Role | None]:

@@ -309,3 +309,9 @@ def test_a_dim_that_is_not_followed_says_nothing() -> None:
     assert not said("torch.softmax", "b t k", context.fresh(), context=context)
     assert not said("torch.nn.functional.normalize", "b t d", dim=context.fresh(), context=context)
     assert not along("torch.softmax", "*batch t k", 0)
+
+
+def test_nothing_is_said_beside_an_axis_that_may_be_one() -> None:
+    features = Context().fresh(name="#d")
+    assert said("torch.softmax", TensorType.of(Dim.name("batch"), features), dim=Dim.of(0)) == ""
+    assert "batch" in along("torch.softmax", "batch d", 0)

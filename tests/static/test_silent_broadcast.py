@@ -599,3 +599,12 @@ def test_a_loss_of_all_pairs_of_what_an_object_holds_is_reported() -> None:
             return F.mse_loss(batch.observation.mean(1), batch.returns)
         """
     )
+
+
+def test_an_axis_that_may_be_one_is_no_row() -> None:
+    assert is_silent(
+        """
+        def loss(x: Float[Tensor, "b d"], target: Float[Tensor, "#b"]) -> Tensor:
+            return F.mse_loss(x.mean(1, keepdim=True), target)
+        """
+    )
