@@ -1,5 +1,6 @@
 """A convolutional net with residual blocks reads handwritten digits, in mini-batches."""
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
@@ -46,8 +47,9 @@ class ConvNet(nn.Module):
 def load() -> tuple[Float[Tensor, "n 1 8 8"], Int[Tensor, "n"]]:
     """All images with pixels from 0 to 1, and their digits."""
     digits = load_digits()
-    images = torch.tensor(digits.images, dtype=torch.float32) / 16
-    return images.unsqueeze(1), torch.tensor(digits.target)
+    pixels: Float[np.ndarray, "n 8 8"] = digits.images
+    labels: Int[np.ndarray, "n"] = digits.target
+    return torch.tensor(pixels, dtype=torch.float32).unsqueeze(1) / 16, torch.tensor(labels)
 
 
 def train_step(

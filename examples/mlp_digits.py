@@ -1,5 +1,6 @@
 """A multilayer perceptron learns to read handwritten digits: scikit-learn's 1,797 images of 8x8 pixels."""
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
@@ -24,6 +25,8 @@ class MLP(nn.Module):
 
 def load() -> tuple[Float[Tensor, "n 64"], Int[Tensor, "n"]]:
     """All images as rows of pixels from 0 to 1, and their digits."""
+    pixels: Float[np.ndarray, "n 64"]
+    digits: Int[np.ndarray, "n"]
     pixels, digits = load_digits(return_X_y=True)
     return torch.tensor(pixels, dtype=torch.float32) / 16, torch.tensor(digits)
 

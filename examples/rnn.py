@@ -42,11 +42,16 @@ def random_string(max_depth: int) -> tuple[list[int], list[int]]:
     return brackets, depths
 
 
+def row_of(numbers: list[int]) -> Int[Tensor, "length"]:
+    """The numbers of one string, as many as it has brackets."""
+    return torch.tensor(numbers)
+
+
 def batch_of(count: int, max_depth: int) -> tuple[Int[Tensor, "batch seq"], Int[Tensor, "batch seq"]]:
     """Strings and depths, padded to the longest."""
     pairs = [random_string(max_depth) for _ in range(count)]
-    strings = [torch.tensor(brackets) for brackets, _ in pairs]
-    depths = [torch.tensor(depths) for _, depths in pairs]
+    strings = [row_of(brackets) for brackets, _ in pairs]
+    depths = [row_of(depths) for _, depths in pairs]
     return (
         pad_sequence(strings, batch_first=True, padding_value=PADDING),
         pad_sequence(depths, batch_first=True, padding_value=IGNORED),

@@ -1,5 +1,6 @@
 """A U-Net removes noise from images of handwritten digits."""
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
@@ -60,8 +61,8 @@ class UNet(nn.Module):
 
 def load() -> Float[Tensor, "n 1 8 8"]:
     """All images with pixels from 0 to 1."""
-    images = torch.tensor(load_digits().images, dtype=torch.float32) / 16
-    return images.unsqueeze(1)
+    pixels: Float[np.ndarray, "n 8 8"] = load_digits().images
+    return torch.tensor(pixels, dtype=torch.float32).unsqueeze(1) / 16
 
 
 def denoise_any(model: UNet, images: Float[Tensor, "batch 1 h w"]) -> Float[Tensor, "batch 1 h w"]:

@@ -1,5 +1,6 @@
 """A vision transformer reads handwritten digits: patches of an image are its words."""
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
@@ -66,8 +67,9 @@ class ViT(nn.Module):
 def load() -> tuple[Float[Tensor, "n 1 8 8"], Int[Tensor, "n"]]:
     """All images with pixels from 0 to 1, and their digits."""
     digits = load_digits()
-    images = torch.tensor(digits.images, dtype=torch.float32) / 16
-    return images.unsqueeze(1), torch.tensor(digits.target)
+    pixels: Float[np.ndarray, "n 8 8"] = digits.images
+    labels: Int[np.ndarray, "n"] = digits.target
+    return torch.tensor(pixels, dtype=torch.float32).unsqueeze(1) / 16, torch.tensor(labels)
 
 
 def train_step(

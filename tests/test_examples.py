@@ -12,7 +12,6 @@ import pytest
 
 from shaped.cli import main
 from shaped.static.check import Checker
-from shaped.static.report import Statistics
 from tests.expected import errors_in, expected_in, told
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -58,23 +57,32 @@ def test_a_broken_example_is_reported_on_its_marked_line_only(path: Path) -> Non
     assert expected[0].is_met_by(found[0]), told(found)
 
 
-def statistics_of(*paths: Path) -> Statistics:
-    total = Statistics()
-    for path in paths:
-        total.add(Checker().check(path).statistics)
-    return total
+# Expressions without a known shape, with the reason; each is given a name or a known shape by what is done with it.
+OPEN = {
+    "self.shortcut(x)": "the input itself or a convolution of it, as the sizes of the block ask",
+    "torch.bincount(pairs, minlength=classes * classes)": "more counts than asked for where a value is larger",
+}
 
 
-def test_every_shape_of_the_gpt_is_known() -> None:
-    statistics = statistics_of(EXAMPLES / "gpt.py")
-    assert statistics.tensors > 40
-    assert statistics.shape_known == statistics.tensors
+@pytest.mark.parametrize("path", [*CLEAN, *GRADIENTS], ids=by_name)
+def test_every_shape_of_an_example_is_known(path: Path) -> None:
+    report = Checker().check(path)
+    statistics = report.statistics
+    exempt = sum(shown.source in OPEN for shown in report.shapes)
+    assert statistics.tensors > 0
+    assert statistics.unknown == 0
+    assert statistics.shape_known + exempt == statistics.tensors
 
 
-def test_nine_in_ten_shapes_of_the_examples_are_known() -> None:
-    statistics = statistics_of(*CLEAN)
-    assert statistics.tensors > 200
-    assert statistics.shape_known >= 0.9 * statistics.tensors
+def test_mypy_with_the_plugin_accepts_every_example() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--config-file", EXAMPLES / "mypy.ini", *CLEAN, *GRADIENTS],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=EXAMPLES.parent,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name, is_right", [("right", True), ("wrong", False)])

@@ -30,6 +30,8 @@ class SwiGLU(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Float[Tensor, "*s"]) -> tuple[Float[Tensor, "*s"], Float[Tensor, "*s"]]:
+        gate: Float[Tensor, "*s"]
+        up: Float[Tensor, "*s"]
         gate, up = ctx.saved_tensors
         half = torch.sigmoid(gate)
         return grad * up * half * (1 + gate * (1 - half)), grad * gate * half

@@ -33,6 +33,8 @@ class Norm(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Float[Tensor, ""]) -> Float[Tensor, "n"]:
+        x: Float[Tensor, "n"]
+        length: Float[Tensor, ""]
         x, length = ctx.saved_tensors
         return grad * x / length
 

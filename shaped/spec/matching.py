@@ -275,7 +275,7 @@ class _Match:
             case Fixed(size=constant, broadcastable=False):
                 return Dim.of(constant)
             case Named(name=name, by_leaf=False, broadcastable=broadcastable):
-                bound = self.bindings.dims.setdefault(name, self.context.fresh())
+                bound = self.bindings.dims.setdefault(name, self.context.fresh(name=name))
                 return self.context.fresh() if broadcastable else bound
             case Computed(broadcastable=False):
                 size = computed_size(axis, self.bindings, self.context, self.evaluate)

@@ -12,7 +12,7 @@ from shaped.spec.dtypes import ANY_DTYPE
 from shaped.spec.ops.indexing import setitem
 from shaped.spec.shape import Shape
 from shaped.spec.values import UNKNOWN, TensorType
-from shaped.static import annotate, attributes, indexing, iteration, operators, unpacking
+from shaped.static import annotate, attributes, indexing, iteration, named_sizes, operators, unpacking
 from shaped.static.join import join_many
 from shaped.static.values import (
     Container,
@@ -59,13 +59,15 @@ def execute_annotated(interpreter: Interpreter, node: ast.AnnAssign) -> bool:
     if node.value is None:
         if isinstance(node.target, ast.Name) and interpreter.here.function is not None:
             interpreter.assign_name(node.target.id, UNKNOWN)
+            interpreter.here.local_forms[node.target.id] = form
         return True
     frame = interpreter.here
     outer, frame.target = frame.target, interpreter.name_of(node.target)
     value = interpreter.evaluate(node.value)
     frame.target = outer
     what = f"{interpreter.name_of(node.target) or 'value'}"
-    assign(interpreter, node.target, annotate.met(interpreter, node.value, form, value, what))
+    value = named_sizes.met(interpreter, node.value, node.value, form, value, what)
+    assign(interpreter, node.target, value)
     return True
 
 
@@ -169,6 +171,9 @@ def assign(interpreter: Interpreter, target: ast.expr, value: StaticValue) -> No
     """Bind a target, which may be nested, to a value."""
     match target:
         case ast.Name():
+            form = interpreter.here.local_forms.get(target.id)
+            if form is not None and value is UNKNOWN:
+                value = annotate.met(interpreter, target, form, value, target.id)
             interpreter.assign_name(target.id, value)
         case ast.Starred():
             assign(interpreter, target.value, value)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shaped.spec.dims import Dim
 from shaped.spec.shape import Axis, Shape
 from shaped.spec.values import UNKNOWN, TensorType
-from shaped.static import alone, annotate, placement, settings
+from shaped.static import alone, annotate, named_sizes, placement, settings
 from shaped.static.changes import changes_behind, globals_changed
 from shaped.static.join import join
 from shaped.static.node_cache import kept_on_node
@@ -273,7 +273,7 @@ def leave(interpreter: Interpreter, node: ast.Return, value: StaticValue) -> Non
     function = frame.function
     if function is not None and not isinstance(function.node, ast.Lambda) and not _is_generator(function.node):
         form = annotate.form_of(interpreter, function.node.returns)
-        value = annotate.met(interpreter, node, form, value, "return", function.name)
+        value = named_sizes.met(interpreter, node, node.value, form, value, "return", function.name)
         if alone.contradicts_itself(interpreter, function):
             value = UNKNOWN
     # What this path changes is undone when others are run: the content that it gives back is kept beside the value.

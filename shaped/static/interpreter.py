@@ -78,6 +78,7 @@ class Frame:
     yielded: list[StaticValue] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     declared: dict[str, Environment] = field(default_factory=dict)  # the scopes of `global` and `nonlocal` names
+    local_forms: dict[str, TypeForm] = field(default_factory=dict)  # of names that are annotated before they are bound
     target: str = ""  # what the statement under way assigns to, for the origins of sizes
     changed_behind: ChangesBehind = NOTHING_BEHIND
     ints: Kind = Kind.QUANTITY  # how free the ints are that a caller gives
@@ -427,6 +428,12 @@ class Interpreter:
         span = span_of(node)
         value = value.with_shape(self.known_shape(value.shape))
         self.known[(span.line, span.column, span.end_line, span.end_column)] = (node, value)
+
+    def show_again(self, node: ast.expr, value: TensorType) -> None:
+        """An expression that was counted has a shape that is better known: that which an annotation says."""
+        span = span_of(node)
+        if (span.line, span.column, span.end_line, span.end_column) in self.known and self.counting:
+            self._count(node, value)
 
     def _show_items(self, node: ast.expr, items: tuple[StaticValue, ...]) -> None:
         """Keep the shapes of a tuple of tensors, to be shown."""

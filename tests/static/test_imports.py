@@ -69,7 +69,7 @@ def test_a_library_is_never_read(project: Path) -> None:
 
 def test_of_the_package_itself_the_data_are_read_wherever_the_project_is(project: Path) -> None:
     source = "from shaped.runtime.data import digits, causal_mask\nreveal_shape(digits()[0].images)"
-    assert revealed_in(project / "main.py", source) == ["_ 1 8 8"]
+    assert revealed_in(project / "main.py", source) == ["n 1 8 8"]
     imports = Imports()
     module = imports.source(project / "main.py", "")
     assert imports.load("shaped.runtime.data.masks", module) is not None

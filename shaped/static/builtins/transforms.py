@@ -347,6 +347,7 @@ _SAME = [
     *("torch.jit.export", "torch.jit.script_if_tracing", "torch.compiler.disable", "torch.compiler.allow_in_graph"),
     *("torch._dynamo.disable", "torch._dynamo.allow_in_graph", "torch.fx.wrap", "torch.cuda.amp.custom_fwd"),
     *("torch.cuda.amp.custom_bwd", "torch.jit.freeze", "torch.jit.optimize_for_inference"),
+    *("shaped.runtime.compile_forward", "shaped.runtime.compiled.compile_forward"),
 ]
 
 FUNCTIONS: dict[str, Builtin] = {
