@@ -61,6 +61,7 @@ def test_a_broken_example_is_reported_on_its_marked_line_only(path: Path) -> Non
 OPEN = {
     "self.shortcut(x)": "the input itself or a convolution of it, as the sizes of the block ask",
     "torch.bincount(pairs, minlength=classes * classes)": "more counts than asked for where a value is larger",
+    "torch.tensor([BEGIN, *map(words.index, sentence.split()), END])": "each sentence has a length of its own",
 }
 
 
