@@ -209,9 +209,12 @@ def _named(interpreter: Interpreter, node: ast.NamedExpr) -> StaticValue:
 
 
 def _formatted(interpreter: Interpreter, node: ast.JoinedStr) -> StaticValue:
+    # Each part, also behind one that is not followed: there may be faults in it.
+    values = [
+        interpreter.evaluate(part.value if isinstance(part, ast.FormattedValue) else part) for part in node.values
+    ]
     text = ""
-    for part in node.values:
-        value = interpreter.evaluate(part.value if isinstance(part, ast.FormattedValue) else part)
+    for value in values:
         if isinstance(value, Dim) and value.constant is not None:
             text += str(value.constant)
         elif isinstance(value, str):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.static.oracle import agree
+from tests.static.oracle import agree, check, errors
 
 
 def test_dicts_with_int_and_bool_keys() -> None:
@@ -116,3 +116,14 @@ def test_a_walrus_in_a_comprehension_binds_outside() -> None:
         reveal_shape(torch.zeros(n))
         """
     )
+
+
+def test_a_fault_in_a_formatted_string_is_reported_behind_what_is_not_followed() -> None:
+    source = """
+        def log(step):
+            net = nn.Linear(3, 2)
+            print(f"step {step}: {net(torch.zeros(5, %s)).sum().item():.3f}")
+    """
+    assert errors(check(source % 3)) == []
+    (fault,) = errors(check(source % 4))
+    assert "(5, 4)" in fault
