@@ -110,7 +110,11 @@ def test_verdicts_are_told_to_other_programs(tmp_path: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("x = 1\n", "declares no gradient: it needs a torch.autograd.Function, an op of custom_grad, or functions forward and backward"),
+        (
+            "x = 1\n",
+            "declares no gradient: it needs a torch.autograd.Function, an op of custom_grad, or functions forward and "
+            "backward",
+        ),
         ("import nothing_like_it\n", "cannot be run: ModuleNotFoundError: No module named 'nothing_like_it'"),
     ],
 )
