@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shaped.spec.dims import Dim, Symbol
@@ -210,10 +210,7 @@ def _run_widened(
     ends = [*([changes] if goes_on else []), *loop.breaks]
     entries = {change: slots.get(key) for change, (slots, key, _) in changes.slots.items() if change in grown}
     never_skipped = count is not None and context.is_at_least(count, 1)
-    bound = {} if never_skipped or not goes_on or loop.breaks else _bound_in_each_round(interpreter, changes)
     interpreter.join_paths(ends if ends and never_skipped else [*ends, Changes()])
-    for name, value in bound.items():
-        interpreter.journal.set(interpreter.here.environment.names, name, value)
     if count is not None and goes_on and not loop.breaks:
         for change, (slots, key, value) in changes.slots.items():
             entry = entries.get(change)
@@ -223,23 +220,6 @@ def _run_widened(
                     continue  # not every round adds as much as the first one
                 interpreter.journal.set(slots, key, ManyValue(value.element, count * added + original))
     return bool(loop.breaks)
-
-
-def _bound_in_each_round(interpreter: Interpreter, changes: Changes) -> dict[str, TensorType]:
-    """The tensors that a function's loop is the first to bind, as they are behind it: those of the last round.
-
-    Without a round, a name that is bound nowhere else is an error where it is read. In a loop around this one, it may
-    be bound by an earlier round of that one; where a round can end in several ways, by an earlier round of its own.
-    """
-    frame = interpreter.here
-    names = frame.environment.names
-    if frame.function is None or frame.loops:
-        return {}
-    return {
-        str(key): replace(value, joined=True)
-        for slots, key, value in changes.slots.values()
-        if slots is names and key not in names and isinstance(value, TensorType)
-    }
 
 
 def _widen_entry(
