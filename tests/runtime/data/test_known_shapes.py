@@ -31,8 +31,8 @@ NAMES = {
 @pytest.mark.parametrize(
     "expression, shape",
     [
-        ("digits()[0].images", "_ 1 8 8"),
-        ("digits(seed=1)[1].labels", "_"),
+        ("digits()[0].images", "n 1 8 8"),
+        ("digits(seed=1)[1].labels", "n"),
         ("causal_mask(5, true_means='mask')", "1 5 5"),
         ("padding", "2 1 3"),
         ("combine_masks(padding, causal_mask(3, true_means='keep'), true_means='keep')", "2 3 3"),
@@ -46,12 +46,12 @@ def test_a_shape_is_known_and_is_that_at_run_time(expression: str, shape: str, t
     value = eval(expression, dict(NAMES))
     dims = shape.split()
     assert len(dims) == value.dim()
-    assert all(dim == "_" or int(dim) == size for dim, size in zip(dims, value.shape))
+    assert all(not dim.isdigit() or int(dim) == size for dim, size in zip(dims, value.shape))
 
 
 def test_mnist_has_its_size() -> None:
     report = Checker(show_traceback=True).check(Path("a.py").absolute(), f"{PROGRAM}reveal_shape(mnist('.').images)\n")
-    assert [found for _, found in notes(report)] == ["_ 1 28 28"]
+    assert [found for _, found in notes(report)] == ["n 1 28 28"]
 
 
 def test_an_image_of_another_size_is_an_error() -> None:
