@@ -6,7 +6,6 @@ of compiled code, by what it was made of.
 
 from __future__ import annotations
 
-import ctypes
 import tempfile
 import warnings
 from pathlib import Path
@@ -15,8 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor, fx
 
-from shaped.runtime.compiled.program import CannotCompile, Program, Run, empty_like, first_line
-from shaped.runtime.compiled.tensor_scalars import with_tensor_scalars
+from shaped.runtime.compiled.program import CannotCompile, Program, Run, draws_random_numbers, empty_like, first_line
+from shaped.runtime.compiled.tensor_scalars import TensorScalars, with_tensor_scalars
 
 name = "aot_inductor"
 exact = False
@@ -27,9 +26,8 @@ def unavailable(program: Program) -> str | None:
     if not hasattr(torch._inductor, "aoti_compile_and_package"):
         return f"torch {torch.__version__} has no AOTInductor"
     for node in program.operations:
-        operation = node.target
-        if isinstance(operation, torch._ops.OpOverload) and torch.Tag.nondeterministic_seeded in operation.tags:
-            return f"{operation} draws random numbers, which it would draw in its own way"
+        if draws_random_numbers(node):
+            return f"{node.target} draws random numbers, which it would draw in its own way"
     return None
 
 
@@ -56,17 +54,17 @@ def build(program: Program) -> Run:
             library = torch._C._aoti.AOTIModelPackageLoader(package, "model", False, 1, -1)
     except Exception as error:  # whatever the compiler says
         raise CannotCompile(f"AOTInductor: {type(error).__name__}: {first_line(error)}") from error
-    return _calling(library.boxed_run, inputs, held, written.numbers)
+    return _calling(library.boxed_run, inputs, held, written)
 
 
-def _calling(boxed_run: Any, examples: list[Tensor], held: list[Tensor], numbers: Tensor) -> Run:
+def _calling(boxed_run: Any, examples: list[Tensor], held: list[Tensor], written: TensorScalars) -> Run:
     """The library as a function of inputs and scalars."""
     count = len(examples)
-    memory = (ctypes.c_double * len(numbers)).from_address(numbers.data_ptr())
+    fill = written.filling()
     strides = [one.stride() for one in examples]
 
     def run(*given: Any) -> tuple[Tensor, ...]:
-        memory[:] = list(given[count:])
+        fill(given[count:])
         # It was compiled for these strides, and does not look at them.
         inputs = [one if one.stride() == stride else _with_strides(one, stride) for one, stride in zip(given, strides)]
         return tuple(boxed_run([*inputs, *held]))

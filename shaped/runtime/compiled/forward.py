@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor, fx, nn
 from torch.utils import _pytree as pytree
 
 from shaped.runtime.compiled.backends import EAGER, wanted
@@ -17,7 +17,7 @@ from shaped.runtime.compiled.dispatch import Compiled, device_of, with_structure
 from shaped.runtime.compiled.program import CannotCompile, Run
 from shaped.runtime.compiled.report import Report
 from shaped.runtime.compiled.tracing import Structure, Traced, tensors_of, trace
-from shaped.runtime.compiled.trial import copies, varied
+from shaped.runtime.compiled.trial import copies, tensors_kept, varied
 from shaped.runtime.compiled.writing import Writer
 
 
@@ -72,18 +72,13 @@ class CompiledForward(Compiled):
             return self.model(*inputs)
 
     def prepare(self, inputs: tuple[Any, ...], report: Report) -> Callable[..., Any]:
-        tensors = tensors_of(self.model)
         traced = trace(self.model, _called, inputs)
         writer = Writer()
         given = [leaf for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, Tensor)]
-        standing = dict(zip(traced.inputs, [writer.given(f"input_{at}", one) for at, one in enumerate(given)]))
-        for name, node in traced.named.items():
-            standing[node] = writer.held(name.replace(".", "_"), tensors[name].detach())
-        for number, (node, constant) in enumerate(traced.constants.items()):
-            standing[node] = writer.held(f"constant_{number}", constant.detach())
+        standing = writer.standing(traced, given, tensors_of(self.model))
         program = writer.program(writer.insert(traced, standing))
         names = wanted(self._asked, device_of(given))
-        run = choose(program, names, self._trials(inputs, program.held, standing, traced), self._timed(inputs), report)
+        run = choose(program, names, self._trials(inputs, standing, traced), self._timed(inputs), report)
         if run is None:
             return with_structure(inputs, self.eager)
         return _results(run, traced.structure)
@@ -95,28 +90,22 @@ class CompiledForward(Compiled):
 
         return eager
 
-    def _trials(self, inputs: tuple[Any, ...], held: Any, standing: Any, traced: Traced) -> Trials:
+    def _trials(self, inputs: tuple[Any, ...], standing: Mapping[fx.Node, fx.Node], traced: Traced) -> Trials:
         """What a copy of the model gives, for the example and for its rows in another order."""
         try:
             model = copy.deepcopy(self.model)
         except Exception as error:
             raise CannotCompile(f"the model cannot be copied, so nothing can be held to it: {error}") from error
         own = tensors_of(model)
-        leaves, structure = pytree.tree_flatten(inputs)
-        places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
-        example = copies([leaves[place] for place in places])
+        example = copies([leaf for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, Tensor)])
         given = [example, varied(example), example]
         expected = []
-        state = torch.get_rng_state()
-        for tensors in given:
-            values = list(leaves)
-            for place, value in zip(places, copies(tensors)):
-                values[place] = value
-            with torch.no_grad():
-                results = pytree.tree_leaves(model(*pytree.tree_unflatten(values, structure)))
-            contents = {standing[node]: own[name].detach().clone() for name, node in traced.named.items()}
-            expected.append(Expected([one.clone() for one in results if one is not None], contents))
-        torch.set_rng_state(state)
+        call = with_structure(inputs, model)
+        with tensors_kept(()), torch.no_grad():
+            for tensors in given:
+                results = pytree.tree_leaves(call(*copies(tensors)))
+                contents = {standing[node]: own[name].detach().clone() for name, node in traced.named.items()}
+                expected.append(Expected([one.clone() for one in results if one is not None], contents))
         return Trials(given, lambda number: (), expected)
 
 

@@ -17,7 +17,7 @@ from torch import Tensor, fx
 
 from shaped.runtime.compiled.aliasing import fills, is_view, overlap, roots, same_place, written_by
 from shaped.runtime.compiled.buffers import Buffers, out_form
-from shaped.runtime.compiled.program import Program, empty_like
+from shaped.runtime.compiled.program import Program, draws_random_numbers, empty_like
 
 aten = torch.ops.aten
 
@@ -76,7 +76,7 @@ class _Planner:
         self.constants: set[fx.Node] = set()
         self.escaping = {self.root[node] for node in program.outputs}
         self.buffers = Buffers(program, self.root)
-        self.cells: dict[tuple[Any, torch.dtype, torch.device], Tensor] = {}
+        self.cells: dict[tuple[float | fx.Node, torch.dtype], Tensor] = {}
         self.done_copies: set[fx.Node] = set()
         # Nodes of a run that are another node's value.
         self.renamed: dict[fx.Node, fx.Node] = {}
@@ -121,7 +121,7 @@ class _Planner:
         else:
             called, more = _WITH_BUFFER.get(operation, (operation, ()))
             out = out_form(called)
-            if out is None or node in self.escaping or is_view(operation) or self._is_random(node):
+            if out is None or node in self.escaping or is_view(operation) or draws_random_numbers(node):
                 self._call(operation, node.args, node.kwargs, node)
             else:
                 self._buffered(node, out, (*node.args, *more))
@@ -161,17 +161,16 @@ class _Planner:
             return None
         destination: Tensor = self.staying[target]
         value = node.meta["val"]
-        if value.dtype != destination.dtype or value.shape.numel() != destination.numel():
+        if value.dtype != destination.dtype or value.numel() != destination.numel() or not fills(destination):
             return None
-        for candidate in _layouts(destination, value):
-            seen = candidate
-            for view in chain:
-                seen = _called_on(view, seen)
-            if same_place(seen, destination) and candidate.stride() == value.stride():
-                self.done_copies.add(copy)
-                self.done_copies.update(chain)
-                return candidate
-        return None
+        result = destination.as_strided(value.shape, value.stride(), destination.storage_offset())
+        seen = result
+        for view in chain:
+            seen = _called_on(view, seen)
+        if not same_place(seen, destination):
+            return None
+        self.done_copies.update([copy, *chain])
+        return result
 
     def _stay(self, node: fx.Node) -> None:
         """Make a view of a tensor that stays known before its turn."""
@@ -229,7 +228,7 @@ class _Planner:
                 yield one
 
     def _cell(self, number: float | fx.Node, dtype: torch.dtype) -> Tensor:
-        key = (number, dtype, torch.device("cpu"))
+        key = (number, dtype)
         if key not in self.cells:
             self.cells[key] = torch.zeros((), dtype=dtype)
             if isinstance(number, fx.Node):
@@ -267,7 +266,7 @@ class _Planner:
         assert isinstance(operation, torch._ops.OpOverload)
         return (
             not operation._schema.is_mutable
-            and not self._is_random(node)
+            and not draws_random_numbers(node)
             and all(one in self.constants for one in node.all_input_nodes)
             and self.root[node] not in self.written
             and operation not in (aten.empty.memory_format, aten.empty_like.default)
@@ -277,10 +276,6 @@ class _Planner:
     def _is_filled_like(self, node: fx.Node) -> bool:
         """`ones_like` and its kin: what their operand contains does not matter."""
         return node.target in _LIKE and self.root[node] not in self.written and len(node.all_input_nodes) == 1
-
-    def _is_random(self, node: fx.Node) -> bool:
-        operation = node.target
-        return isinstance(operation, torch._ops.OpOverload) and torch.Tag.nondeterministic_seeded in operation.tags
 
     def _returns_staying(self, node: fx.Node) -> bool:
         """Whether an operation that writes in place gives back a tensor that stays."""
@@ -293,12 +288,6 @@ _WITH_BUFFER = {aten.relu.default: (aten.clamp_min.default, (0,))}
 _SAME_VALUE = (aten.detach.default, aten.alias.default)
 _OF_CELLS = (torch.float32, torch.float64)
 _LIKE = (aten.ones_like.default, aten.zeros_like.default, aten.full_like.default)
-
-
-def _layouts(destination: Tensor, value: Tensor) -> Iterator[Tensor]:
-    """The destination in the shape of a result, in the ways that a chain of views may undo."""
-    if fills(destination):
-        yield destination.as_strided(value.shape, value.stride(), destination.storage_offset())
 
 
 def _called_on(view: fx.Node, tensor: Tensor) -> Tensor:

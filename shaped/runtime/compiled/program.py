@@ -69,6 +69,12 @@ class CannotCompile(Exception):
     """A backend cannot run this program, and why."""
 
 
+def draws_random_numbers(node: fx.Node) -> bool:
+    """Whether an operation takes numbers from a random generator."""
+    operation = node.target
+    return isinstance(operation, torch._ops.OpOverload) and torch.Tag.nondeterministic_seeded in operation.tags
+
+
 def empty_like(value: Tensor) -> Tensor:
     """A tensor with the shape, strides, dtype and device of a node's value, and no content."""
     return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device=value.device)

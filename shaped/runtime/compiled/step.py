@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from torch import Tensor, fx, nn
+from torch import Tensor, nn
 from torch.autograd.graph import increment_version
 from torch.optim import Optimizer
 from torch.utils import _pytree as pytree
@@ -106,8 +106,7 @@ class CompiledStep(Compiled):
         return {name: view for group in self._groups for name, view in zip(group.names, group.views(group.gradient))}
 
     def eager(self, *inputs: Any) -> Any:
-        results = eager_step(self.model, self._loss, self.optimizer, inputs)
-        return results
+        return eager_step(self.model, self._loss, self.optimizer, inputs)
 
     def release(self) -> None:
         super().release()
@@ -215,20 +214,15 @@ class CompiledStep(Compiled):
         """The program of a step, and what its held tensors are."""
         writer = Writer(is_training=True)
         given = [leaf for leaf in pytree.tree_leaves(inputs) if isinstance(leaf, Tensor)]
-        standing = dict(zip(traced.inputs, [writer.given(f"input_{at}", one) for at, one in enumerate(given)]))
-        tensors = tensors_of(self.model)
+        trained = {name for group in self._groups for name in group.names}
+        tensors = {name: one for name, one in tensors_of(self.model).items() if name not in trained}
+        standing = writer.standing(traced, given, tensors)
         flats = [group.hold(writer, f"_{number}") for number, group in enumerate(self._groups)]
         scalars = [
             {name: writer.scalar(f"{name}_{number}") for name in self._update.names}
             for number in range(len(self._groups))
         ]
-        fixed: dict[str, fx.Node] = {}
-        trained = {name for group in self._groups for name in group.names}
-        for name, node in traced.named.items():
-            if name not in trained:
-                fixed[name] = standing[node] = writer.held(name.replace(".", "_"), tensors[name].detach())
-        for number, (node, constant) in enumerate(traced.constants.items()):
-            standing[node] = writer.held(f"constant_{number}", constant.detach())
+        fixed = {name: standing[traced.named[name]] for name in tensors}
         for group, flat in zip(self._groups, flats):
             for name, view in zip(group.names, group.parts(writer, flat.parameter)):
                 standing[traced.named[name]] = view

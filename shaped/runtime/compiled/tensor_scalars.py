@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ctypes
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,15 @@ class TensorScalars:
 
     program: Program
     numbers: Tensor
+
+    def filling(self) -> Callable[[Sequence[float]], None]:
+        """What gives the scalars of a call their values, on the CPU: it writes to their memory, without torch."""
+        memory = (ctypes.c_double * len(self.numbers)).from_address(self.numbers.data_ptr())
+
+        def fill(values: Sequence[float]) -> None:
+            memory[:] = list(values)
+
+        return fill
 
 
 def with_tensor_scalars(program: Program, device: torch.device) -> TensorScalars:

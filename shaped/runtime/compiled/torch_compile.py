@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import torch
@@ -26,14 +25,13 @@ def build(program: Program) -> Run:
         CannotCompile: torch's compiler refuses the program.
     """
     written = with_tensor_scalars(program, torch.device("cpu"))
-    held, numbers = list(written.program.held.values()), written.numbers
-    memory = (ctypes.c_double * len(numbers)).from_address(numbers.data_ptr())
+    held, fill = list(written.program.held.values()), written.filling()
     count = len(program.inputs)
     module = fx.GraphModule(torch.nn.Module(), written.program.graph)
     compiled = torch.compile(module, fullgraph=True, dynamic=False)
 
     def run(*given: Any) -> tuple[Tensor, ...]:
-        memory[:] = list(given[count:])
+        fill(given[count:])
         with torch.no_grad():
             results: tuple[Tensor, ...] = compiled(*given[:count], *held)
         return results

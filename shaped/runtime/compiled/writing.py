@@ -10,7 +10,7 @@ from torch import Tensor, fx
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils import _pytree as pytree
 
-from shaped.runtime.compiled.program import Program
+from shaped.runtime.compiled.program import Program, draws_random_numbers
 from shaped.runtime.compiled.tracing import Traced
 
 aten = torch.ops.aten
@@ -60,6 +60,23 @@ class Writer:
             node.meta["val"] = operation(*values[0], **values[1])
         return node
 
+    def standing(
+        self, traced: Traced, inputs: Sequence[Tensor], tensors: Mapping[str, Tensor]
+    ) -> dict[fx.Node, fx.Node]:
+        """Placeholders for those of a traced function: its inputs, tensors of its module, and its constants.
+
+        Args:
+            inputs: tensors like those that are given.
+            tensors: parameters and buffers that stay where they are, by name.
+        """
+        given = [self.given(f"input_{number}", one) for number, one in enumerate(inputs)]
+        found = dict(zip(traced.inputs, given))
+        for name, tensor in tensors.items():
+            found[traced.named[name]] = self.held(name.replace(".", "_"), tensor.detach())
+        for number, (node, constant) in enumerate(traced.constants.items()):
+            found[node] = self.held(f"constant_{number}", constant.detach())
+        return found
+
     def insert(self, traced: Traced, standing: Mapping[fx.Node, fx.Node]) -> list[fx.Node]:
         """Write the operations of a traced function.
 
@@ -81,9 +98,8 @@ class Writer:
     def copy(self, node: fx.Node, standing: Mapping[fx.Node, fx.Node]) -> fx.Node:
         """An operation of another program, on what stands for its operands."""
         copied = self.graph.node_copy(node, lambda one: standing[one])
-        copied.meta = {
-            "val": pytree.tree_map_only(Tensor, self._like, node.meta.get("val"))
-        }  # None: a gradient not taken
+        # There is no value of a gradient that is not taken.
+        copied.meta = {"val": pytree.tree_map_only(Tensor, self._like, node.meta.get("val"))}
         return copied
 
     def program(self, outputs: Sequence[fx.Node]) -> Program:
@@ -110,4 +126,4 @@ def _has_effect(node: fx.Node) -> bool:
     operation = node.target
     if not isinstance(operation, torch._ops.OpOverload):
         return False
-    return operation._schema.is_mutable or torch.Tag.nondeterministic_seeded in operation.tags
+    return operation._schema.is_mutable or draws_random_numbers(node)
