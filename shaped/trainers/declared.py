@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 
 from shaped.errors import AnnotationError, ShapeError
+from shaped.runtime.checked.scope import closure_of
 from shaped.runtime.tensor_types import array_annotation, is_array_annotation, type_of
 from shaped.spec.annotation import ArrayAnnotation, Fixed, parse
 from shaped.spec.context import Context
@@ -159,25 +160,13 @@ def annotated_shapes(loss: Callable[..., object], place: int) -> Shapes | None:
         function = type(plain).__call__
     holder = types.SimpleNamespace(__annotations__={"it": written})
     try:
-        return typing.get_type_hints(holder, getattr(function, "__globals__", {}), _enclosed(function))["it"]
+        return typing.get_type_hints(holder, getattr(function, "__globals__", {}), closure_of(function))["it"]
     except Exception as problem:  # whatever evaluating the user's text raises
         raise AnnotationError(
             f"parameter {parameters[place].name} of the loss",
             f"the annotation {written!r} cannot be read: {problem}",
             hint="define the names in it at the top level of the module, or give param_shapes and input_shapes",
         ) from None
-
-
-def _enclosed(function: Any) -> dict[str, Any]:
-    """The variables of enclosing functions that a function uses."""
-    found: dict[str, Any] = {}
-    code = getattr(function, "__code__", None)
-    for variable, cell in zip(code.co_freevars if code else (), getattr(function, "__closure__", None) or ()):
-        try:
-            found[variable] = cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
-    return found
 
 
 def require_sizes(declared: Iterable[Declared]) -> list[tuple[int, ...]]:

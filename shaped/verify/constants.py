@@ -10,6 +10,8 @@ import math
 import types
 from typing import TYPE_CHECKING, Any
 
+from shaped.runtime.checked.scope import closure_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -45,10 +47,7 @@ def _codes(functions: tuple[Callable[..., object], ...]) -> Iterator[tuple[types
         if not isinstance(code, types.CodeType) or id(code) in seen:
             continue
         seen.add(id(code))
-        names = dict(getattr(function, "__globals__", {}))
-        for variable, cell in zip(code.co_freevars, getattr(function, "__closure__", None) or ()):
-            if cell != types.CellType():
-                names[variable] = cell.cell_contents
+        names = getattr(function, "__globals__", {}) | closure_of(function)
         yield code, names
         for inner in code.co_consts:
             if isinstance(inner, types.CodeType):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from shaped.errors import AnnotationError
+from shaped.runtime.checked.scope import closure_of
 from shaped.runtime.tensor_types import array_annotation, is_array_annotation
 from shaped.verify.parameters import Parameter, kind_of
 
@@ -32,13 +33,7 @@ class Hints:
                 name, f"an annotation cannot be read: {problem}: import the name at the top level of the module"
             ) from None
         self.globals: dict[str, Any] = getattr(plain, "__globals__", {})
-        self.locals: dict[str, Any] = {}
-        code = getattr(plain, "__code__", None)
-        for variable, cell in zip(code.co_freevars if code else (), getattr(plain, "__closure__", None) or ()):
-            try:
-                self.locals[variable] = cell.cell_contents
-            except ValueError:  # not assigned yet
-                continue
+        self.locals = closure_of(plain)
 
     def read(self, key: str, name: str) -> Parameter:
         """The parameter that the annotation of `key` describes."""

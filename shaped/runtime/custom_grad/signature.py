@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from shaped.errors import AnnotationError
+from shaped.runtime.checked.scope import closure_of
 from shaped.runtime.tensor_types import is_array_annotation
 
 _EMPTY: Any = inspect.Parameter.empty
@@ -145,13 +146,7 @@ class _Hints:
         plain = inspect.unwrap(function)
         self.written: dict[str, Any] = getattr(plain, "__annotations__", {})
         self.globals: dict[str, Any] = getattr(plain, "__globals__", {})
-        self.locals: dict[str, Any] = {}
-        code = getattr(plain, "__code__", None)
-        for variable, cell in zip(code.co_freevars if code else (), getattr(plain, "__closure__", None) or ()):
-            try:
-                self.locals[variable] = cell.cell_contents
-            except ValueError:  # not assigned yet
-                continue
+        self.locals = closure_of(plain)
 
     def of(self, key: str, called: str) -> Any:
         """The annotation of a parameter or of `return`.
