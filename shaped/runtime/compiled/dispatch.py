@@ -23,7 +23,7 @@ _MOST_SHAPES = 16
 _OTHER = object()  # "these inputs are not for this program"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Prepared:
     """A program for inputs of one kind.
 
@@ -32,12 +32,14 @@ class Prepared:
         call: runs it on them.
         rest: what the inputs are beside tensors: their structure, and plain values.
         examples: tensors of this kind.
+        direct: all comparisons and the call in one function, made when it is first wanted.
     """
 
     is_same: Callable[..., bool]
     call: Callable[..., Any]
     rest: object
     examples: Sequence[Tensor]
+    direct: Callable[..., Any] | None = None
 
 
 class Compiled(ABC):
@@ -59,7 +61,8 @@ class Compiled(ABC):
         self._failed: list[tuple[Callable[..., bool], object]] = []
         self._has_warned = False
         self._lock = threading.RLock()
-        self._forget_direct()
+        self._direct: Callable[..., Any] | None = None  # that of the program that ran last, and its number of inputs
+        self._count = 0
 
     @abstractmethod
     def prepare(self, inputs: tuple[Any, ...], report: Report) -> Callable[..., Any]:
@@ -80,7 +83,7 @@ class Compiled(ABC):
     def release(self) -> None:
         """Forget the tensors that the programs hold: the model or the optimiser has others now."""
         self._prepared, self._failed = [], []
-        self._forget_direct()
+        self._direct = None
 
     def require_bound(self, conditions: Conditions) -> None:
         """Add the comparisons of `is_bound`."""
@@ -90,23 +93,17 @@ class Compiled(ABC):
         """Whether what `require_bound` compares with stays as it is from here on."""
         return True
 
-    def _forget_direct(self) -> None:
-        """What is compared with has changed."""
-        self._direct: Callable[..., Any] | None = None
-        self._count = 0
-        self._directs: dict[int, Callable[..., Any]] = {}
-
     def _take_direct(self, prepared: Prepared) -> None:
-        """Let the next calls go to a program directly: all comparisons and the call are one function."""
+        """Let the next calls go to a program directly."""
         if prepared.rest is not None or not self.is_settled():
             return
-        if id(prepared) not in self._directs:
+        if prepared.direct is None:
             conditions = Conditions()
             names = require_inputs(conditions, prepared.examples)
             self.require_bound(conditions)
             call = f"{conditions.name(prepared.call)}({', '.join(names)})"
-            self._directs[id(prepared)] = conditions.function(names, call, otherwise=_OTHER)
-        self._direct, self._count = self._directs[id(prepared)], len(prepared.examples)
+            prepared.direct = conditions.function(names, call, otherwise=_OTHER)
+        self._direct, self._count = prepared.direct, len(prepared.examples)
 
     @property
     def backend(self) -> str:

@@ -206,7 +206,6 @@ class CompiledStep(Compiled):
         for group in self._groups:
             group.register(self.optimizer)
         self._has_begun = True
-        self._forget_direct()
         self.optimizer._opt_called = True  # type: ignore[attr-defined]  # schedulers ask whether a step was made
         self._is_same_optimizer = same_optimizer(self.optimizer, self._moments())
 
